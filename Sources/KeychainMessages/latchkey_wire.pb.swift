@@ -670,7 +670,7 @@ package nonisolated struct Latchkey_ItemSearch: Sendable {
     package typealias RawValue = Int
     case unspecified // = 0
 
-    /// its reference; also of what is locked
+    /// its reference, and mdat of what is open; also of what is locked
     case presence // = 1
 
     /// its attributes; of what is locked its reference

@@ -15,7 +15,8 @@ package struct ItemSearch: Sendable, Hashable {
 
     /// What is told of an item.
     package enum Extent: UInt64, Sendable, Hashable {
-        /// That it is there, by its reference; also of what is locked.
+        /// That it is there, by its reference; also of what is locked. Of what is open when it was
+        /// changed (`mdat`), by which answers are put in order.
         case presence = 1
         /// Its attributes; of what is locked that it is there.
         case description = 2
@@ -27,15 +28,20 @@ package struct ItemSearch: Sendable, Hashable {
 
         var returns: ReturnTypes {
             switch self {
-            case .presence: .persistentReference
-            case .description: [.persistentReference, .attributes]
+            case .presence, .description: [.persistentReference, .attributes]
             case .value, .everything: [.persistentReference, .attributes, .data]
             }
         }
 
         var tellsClosed: Bool { self == .presence || self == .description }
 
-        var shown: Query.ShownAttributes { self == .value ? .only([.lookup, "desc"]) : .all }
+        var shown: Query.ShownAttributes {
+            switch self {
+            case .presence: .only([.modificationDate])
+            case .value: .only([.lookup, "desc"])
+            case .description, .everything: .all
+            }
+        }
     }
 
     package let subject: Subject

@@ -69,6 +69,7 @@ package final class Store: Sendable {
         do throws(KeychainError) {
             try StoreFileKind.refuseStrangers(in: directory)
             try StoreHeader.refuseNewerBeforeLooking(in: directory)
+            try refuseReadOnly(path, in: directory)
             writer = try translating { try DatabaseQueue(path: path, configuration: configuration(readOnly: false)) }
             found = try look(at: writer)
         } catch { throw reaching(error) }
@@ -80,6 +81,17 @@ package final class Store: Sendable {
         } catch { throw reaching(error) }
         let isOld = !found.isNothing && found.format < StoreSchema.format
         return (writer, found.isNothing, found.isHeaderWrong, isOld)
+    }
+
+    /// SQLite would open it for reading alone, say so at the first write, and give its log and index the
+    /// same mode. Of a folder in which nothing can be written either, SQLite says which it is.
+    private static func refuseReadOnly(_ path: String, in directory: PrivateDirectory) throws(KeychainError) {
+        let files = FileManager.default
+        guard files.fileExists(atPath: path), !files.isWritableFile(atPath: path),
+            files.isWritableFile(atPath: directory.path), try StoreHeader.isOurs(in: directory)
+        else { return }
+        throw KeychainError(
+            .notAvailable, reason: .folderUnusable(why: "\(path) cannot be written: its mode is to be 0600"))
     }
 
     /// Before anything is read.

@@ -75,6 +75,11 @@ package struct StoreHeader {
         return told.first { (StoreSchema.firstToldFormat...StoreSchema.format).contains($0) } ?? header
     }
 
+    /// Whether a database says that it is a store; false where there is none.
+    static func isOurs(in directory: PrivateDirectory) throws(KeychainError) -> Bool {
+        try read(in: directory)?.application == StoreSchema.applicationID
+    }
+
     /// Whether there is no database, or a file without a byte.
     package static func isEmpty(in directory: PrivateDirectory) throws(KeychainError) -> Bool {
         try isEmpty(Store.fileName, in: directory)

@@ -144,7 +144,10 @@ struct SecretItems {
         return found
     }
 
-    /// Those that answer to all of the attributes; to none: everything in the collections.
+    /// Those that answer to all of the attributes; to none: everything in the collections. What was
+    /// changed last is first, whatever collection it is in, as gnome-keyring has it
+    /// (gkm-secret-search.c, on_matched_sort_modified): clients take the first. Of what is closed
+    /// nobody knows when it was changed; it is behind, in the order of the collections.
     ///
     /// - Parameter described: false where it does not matter what they are, but for whether
     ///   they are closed.
@@ -171,9 +174,14 @@ struct SecretItems {
             // A person's own are in no other collection.
             if !wanted.isEmpty, collection == SecretCollection.login { probes += implied(wanted, in: collection) }
         }
-        // In the order of the collections: clients take the first.
         let all = try items(probes) + found
-        return collections.flatMap { name in all.filter { $0.collection == name } }
+        if all.count < 2 { return all }
+        // Of the same moment in the order of the collections.
+        return collections.flatMap { name in all.filter { $0.collection == name } }.enumerated()
+            .sorted { a, b in
+                let (one, other) = (a.element.exactlyModified, b.element.exactlyModified)
+                return one == other ? a.offset < b.offset : one > other
+            }.map(\.element)
     }
 
     /// The persistent references of everything in a collection, open or not.

@@ -50,12 +50,10 @@ extension SecretServiceDoor {
             case "\(SecretServiceNames.item).Type":
                 guard let type = value.text else { throw .arguments(of: "Type", "s") }
                 schema = type
-            default: break
+            default: throw .property(name)
             }
         }
-        if given != nil || schema != LookupSchema.generic {
-            content.attributes = try (given ?? .none).under(schema)
-        }
+        content.attributes = try (given ?? .none).under(schema)
         // What names no attributes is another item, whatever else has none.
         let replace = mayReplace && given != nil
         try refuseBeyondReach(content.attributes ?? .none)
@@ -210,8 +208,21 @@ extension SecretServiceDoor {
     private func change(
         _ item: SecretItem, at place: ItemObject, to content: SecretItems.Content
     ) throws(BusError) {
+        var content = content
+        // What is said again is no change, by whose date searches are put in order.
+        if content.label == item.row.attributes[.label]?.string { content.label = nil }
+        if content.attributes == item.row.attributes.lookup { content.attributes = nil }
+        if content.changes.isEmpty { return }
         try translating { () throws(KeychainError) in try items.change(item, to: content) }
         tellItems(of: place.collection, "ItemChanged", place.path)
+    }
+}
+
+extension BusError {
+    /// What is made with a property that is none, or that nobody sets, would be another thing than
+    /// was meant: found by nothing, say, where it was to be Attributes.
+    static func property(_ name: String) -> BusError {
+        BusError(.invalidArguments, "\(name) is no property to make it with: names begin with their interface")
     }
 }
 

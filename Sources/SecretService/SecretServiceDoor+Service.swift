@@ -177,9 +177,9 @@ extension SecretServiceDoor {
 
     /// None where none is said.
     private func label(in properties: [(name: String, value: BusValue)]) throws(BusError) -> String {
-        guard let given = properties.first(where: { $0.name == "\(SecretServiceNames.collection).Label" }) else {
-            return ""
-        }
+        let name = "\(SecretServiceNames.collection).Label"
+        if let other = properties.first(where: { $0.name != name }) { throw .property(other.name) }
+        guard let given = properties.last else { return "" }
         guard let label = given.value.text else { throw .arguments(of: "Label", "s") }
         return label
     }

@@ -52,6 +52,10 @@ import Testing
             return #expect(throws: KeychainError.self) { try Store(in: folder) }?.reason
         }
         #expect(try reason(ofMode: 0) == .folderUnusable(why: "\(keychain.databasePath) cannot be read and written"))
+        let why = "\(keychain.databasePath) cannot be written: its mode is to be 0600"
+        #expect(try reason(ofMode: 0o400) == .folderUnusable(why: why))
+        // Nothing was made with that mode: once it is mended everything opens.
+        try EngineUnderTest.open(keychain.folder.path, keychain.clock).close()
         try keychain.sql("PRAGMA journal_mode = DELETE")
         try keychain.sql("PRAGMA application_id = 7; DROP TABLE store_copy")
         #expect(try reason(ofMode: 0o400) == .storeUnreadable)

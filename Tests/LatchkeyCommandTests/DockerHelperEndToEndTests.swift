@@ -43,6 +43,9 @@ import Testing
         // As Go reads names.
         #expect(try docker("store", #"{"serverurl":"go.example","username":"a","SECRET":"pw"}"#).status == 0)
         #expect(try get("go.example") == ["ServerURL": "go.example", "Username": "a", "Secret": "pw"])
+        let twice = #"{"ServerURL":"go.example","Username":"a","Secret":"one","username":"b","secret":"two"}"#
+        #expect(try docker("store", twice).status == 0)
+        #expect(try get("go.example") == ["ServerURL": "go.example", "Username": "b", "Secret": "two"])
         #expect(try docker("erase", "go.example").status == 0)
         let list = try docker("list").output
         #expect(
@@ -141,6 +144,7 @@ import Testing
         ("store", #"{"ServerURL":"a","Username":5,"Secret":"CANARY"}"#, "the input's Username is no string"),
         ("store", #"{"serverurl":{},"Username":"a","Secret":"CANARY"}"#, "the input's ServerURL is no string"),
         ("store", #"{"ServerURL":"a","Username":"a","Secret":["CANARY"]}"#, "the input's Secret is no string"),
+        ("store", #"{"ServerURL":"a","Username":"a","Secret":true}"#, "the input's Secret is no string"),
         ("store", #"{"ServerURL":"a","Secret":"CANARY""#, "line 1 of the input is no JSON"),
         ("store", "CANARY", "line 1 of the input is no JSON"),
         ("get", "none", "credentials not found in native keychain"),

@@ -39,10 +39,11 @@ package struct DockerCredentialRequest: Sendable {
     package init(_ input: SourceText) throws(Flaw) {
         let node: JSONNode
         do throws(JSONNode.Flaw) { node = try JSONNode.parse(input) } catch { throw .notJSON(line: error.line) }
-        // As the helpers of docker read it: a name that fits but for its case is that name too, null
-        // is nothing, and what is no string is refused (Go, encoding/json, Unmarshal).
+        // As the helpers of docker read it: a name that fits but for its case is that name too, the last
+        // of several counts, null is nothing, and what is no string is refused (Go, encoding/json,
+        // Unmarshal).
         func member(_ name: String) throws(Flaw) -> SecretText? {
-            switch node[name] ?? node.members.first(where: { $0.name.lowercased() == name.lowercased() })?.value {
+            switch node.members.last(where: { $0.name.lowercased() == name.lowercased() })?.value {
             case .string(let slice)?: return SecretText(slice)
             case .null?, nil: return nil
             case .number?, .bool?, .array?, .object?: throw .notString(member: name)
