@@ -55,10 +55,12 @@ struct Greeter: Sendable {
             throw .refused(error)
         }
         guard peer.userID == ProcessEnvironment.effectiveUserID else { throw .foreignUser(peer.userID) }
-        if socket.hasEndedInSilence { throw .left }
         let identity = PeerIdentity(of: peer, naming: naming)
         var exchange = HelloExchange(with: peer, nonce: Random.bytes(HelloExchange.nonceByteCount))
-        guard case .challenge(let nonce) = exchange.handle(.identified(hasSpoken: socket.hasArrived)) else {
+        let hasSpoken = socket.hasArrived
+        // Behind that: it may hang up at any time.
+        if hasSpoken, socket.hasEndedInSilence { throw .left }
+        guard case .challenge(let nonce) = exchange.handle(.identified(hasSpoken: hasSpoken)) else {
             throw .refused(.spokeFirst)
         }
         guard let number = number(peer.processID) else { throw .busy }
