@@ -1,3 +1,4 @@
+import Foundation
 import KeychainPlatform
 import KeychainTestSupport
 import Testing
@@ -42,6 +43,18 @@ import Testing
         #expect(try !has(old))
         try file.settle(on: nil)
         #expect(try home.contents()[EffacementFile.fileName] == nil)
+    }
+
+    /// What a full disk leaves of the first one, whose zeros would find no room either.
+    @Test func whereNoByteIsNoneIsWritten() throws {
+        let path = home.path(EffacementFile.fileName)
+        let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        #expect(FileManager.default.createFile(atPath: path, contents: Data(), attributes: mode))
+        try file.settle(on: nil)
+        #expect(try bytes.isEmpty)
+        try file.add(fresh, beside: nil)
+        try file.settle(on: nil)
+        #expect(try !isOnDisk(fresh) && bytes.count >= EffacementSecret.recordCount)
     }
 
     @Test func aNewOneLeavesTheOldUntilItIsSettled() throws {

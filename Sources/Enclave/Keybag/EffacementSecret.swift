@@ -100,10 +100,13 @@ struct EffacementFile: Sendable {
 
     /// Zeros over a place, where there is anything.
     private func efface(_ place: Int) throws(KeybagError) {
-        let isThere = try translating { () throws(SystemCallError) in
-            try directory.readSecret(Self.fileName, atMost: Self.placeCount * Self.placeSize) != nil
+        // A full disk may have kept the first secret out, and would keep the zeros out as well.
+        let hasBytes = try translating { () throws(SystemCallError) in
+            let file = try directory.readSecret(Self.fileName, atMost: Self.placeCount * Self.placeSize)
+            guard let file else { return false }
+            return file.count > place * Self.placeSize
         }
-        guard isThere else { return }
+        guard hasBytes else { return }
         try write([UInt8](repeating: 0, count: Self.placeSize), at: place)
     }
 
