@@ -90,8 +90,12 @@ package final class Store: Sendable {
         guard files.fileExists(atPath: path), !files.isWritableFile(atPath: path),
             files.isWritableFile(atPath: directory.path), try StoreHeader.isOurs(in: directory)
         else { return }
-        throw KeychainError(
-            .notAvailable, reason: .folderUnusable(why: "\(path) cannot be written: its mode is to be 0600"))
+        let status = try looking(at: fileName, in: directory) { () throws(SystemCallError) in
+            try FileStatus(at: FilePath(fileName), in: directory.descriptor, followingLink: false)
+        }
+        let isMode = status.userID == ProcessEnvironment.effectiveUserID && status.mode & 0o200 == 0
+        let what = isMode ? "its mode is to be 0600" : "look at its owner, its attributes and what is mounted there"
+        throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(path) cannot be written: \(what)"))
     }
 
     /// Before anything is read.

@@ -176,12 +176,13 @@ struct SecretItems {
         }
         let all = try items(probes) + found
         if all.count < 2 { return all }
-        // Of the same moment in the order of the collections.
-        return collections.flatMap { name in all.filter { $0.collection == name } }.enumerated()
-            .sorted { a, b in
-                let (one, other) = (a.element.exactlyModified, b.element.exactlyModified)
-                return one == other ? a.offset < b.offset : one > other
-            }.map(\.element)
+        // Of the same moment in the order of the collections, which is that of the probes but for
+        // what is in memory.
+        let places = Dictionary(collections.enumerated().map { ($1, $0) }) { first, _ in first }
+        let order = all.indices.map { index in
+            (moment: all[index].exactlyModified, place: places[all[index].collection] ?? 0, index: index)
+        }
+        return order.sorted { ($1.moment, $0.place, $0.index) < ($0.moment, $1.place, $1.index) }.map { all[$0.index] }
     }
 
     /// The persistent references of everything in a collection, open or not.

@@ -50,18 +50,29 @@ extension SecretServiceDoor {
             case "\(SecretServiceNames.item).Type":
                 guard let type = value.text else { throw .arguments(of: "Type", "s") }
                 schema = type
-            default: throw .property(name)
+            default: try refuseProperty(name, value, of: SecretServiceNames.item)
             }
         }
         content.attributes = try (given ?? .none).under(schema)
         // What names no attributes is another item, whatever else has none.
-        let replace = mayReplace && given != nil
+        let replace = mayReplace && given?.isEmpty == false
         try refuseBeyondReach(content.attributes ?? .none)
         let (item, isNew) = try translating { () throws(KeychainError) in
             try items.store(content, in: collection.name, replacing: replace) { [reach] in reach.has($0) }
         }
         tellItems(of: collection, isNew ? "ItemCreated" : "ItemChanged", item.path)
         return [.path(item.path), .path(.none)]
+    }
+
+    /// What something is made with and has no meaning then is passed over, as gnome-keyring has it
+    /// (gkd-secret-property.c): programs say that it is not locked. Any other name is none.
+    func refuseProperty(_ name: String, _ value: BusValue, of interface: String) throws(BusError) {
+        switch name {
+        case "\(interface).Locked": guard value.flag != nil else { throw .arguments(of: "Locked", "b") }
+        case "\(interface).Created", "\(interface).Modified":
+            guard case .uint64 = value else { throw .arguments(of: name, "t") }
+        default: throw .property(name)
+        }
     }
 
     func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {

@@ -178,8 +178,10 @@ extension SecretServiceDoor {
     /// None where none is said.
     private func label(in properties: [(name: String, value: BusValue)]) throws(BusError) -> String {
         let name = "\(SecretServiceNames.collection).Label"
-        if let other = properties.first(where: { $0.name != name }) { throw .property(other.name) }
-        guard let given = properties.last else { return "" }
+        for other in properties where other.name != name {
+            try refuseProperty(other.name, other.value, of: SecretServiceNames.collection)
+        }
+        guard let given = properties.last(where: { $0.name == name }) else { return "" }
         guard let label = given.value.text else { throw .arguments(of: "Label", "s") }
         return label
     }

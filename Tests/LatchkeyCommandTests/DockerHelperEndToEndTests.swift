@@ -43,7 +43,8 @@ import Testing
         // As Go reads names.
         #expect(try docker("store", #"{"serverurl":"go.example","username":"a","SECRET":"pw"}"#).status == 0)
         #expect(try get("go.example") == ["ServerURL": "go.example", "Username": "a", "Secret": "pw"])
-        let twice = #"{"ServerURL":"go.example","Username":"a","Secret":"one","username":"b","secret":"two"}"#
+        let twice =
+            #"{"ServerURL":"go.example","Username":"a","Secret":"one","username":"b","secret":"two","username":null}"#
         #expect(try docker("store", twice).status == 0)
         #expect(try get("go.example") == ["ServerURL": "go.example", "Username": "b", "Secret": "two"])
         #expect(try docker("erase", "go.example").status == 0)
@@ -145,6 +146,7 @@ import Testing
         ("store", #"{"serverurl":{},"Username":"a","Secret":"CANARY"}"#, "the input's ServerURL is no string"),
         ("store", #"{"ServerURL":"a","Username":"a","Secret":["CANARY"]}"#, "the input's Secret is no string"),
         ("store", #"{"ServerURL":"a","Username":"a","Secret":true}"#, "the input's Secret is no string"),
+        ("store", #"{"ServerURL":"a","username":5,"Username":"a","Secret":"b"}"#, "the input's Username is no string"),
         ("store", #"{"ServerURL":"a","Secret":"CANARY""#, "line 1 of the input is no JSON"),
         ("store", "CANARY", "line 1 of the input is no JSON"),
         ("get", "none", "credentials not found in native keychain"),

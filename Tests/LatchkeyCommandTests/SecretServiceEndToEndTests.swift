@@ -182,15 +182,26 @@ struct SecretServiceEndToEndTests {
                 BAD = 'org.freedesktop.DBus.Error.InvalidArgs'
                 login = at(LOGIN, S + 'Collection')
                 for name in ['Label', 'Attributes', S + 'Item.Bogus', S + 'Item.Locked', S + 'Collection.Label']:
-                    refused(BAD, login.CreateItem, props(S + 'Item.Attributes', own, name, 'x'), secret(mine, b'1'), False)
+                    given = props(S + 'Item.Attributes', own, name, 'x')
+                    refused(BAD, login.CreateItem, given, secret(mine, b'1'), False)
                 for name in ['Label', S + 'Collection.Created', S + 'Item.Label']:
                     refused(BAD, service.CreateCollection, props(name, 'x'), '')
+                # go-keychain says that an item is not locked; gnome-keyring passes that over.
+                told = login.CreateItem(props(
+                    S + 'Item.Attributes', dbus.Dictionary({'c': 'd'}, signature='ss'), S + 'Item.Locked', False,
+                    S + 'Item.Created', dbus.UInt64(1)), secret(mine, b'1'), False)[0]
                 assert list(login.SearchItems(own)) == []
                 assert len(at(ROOT, 'org.freedesktop.DBus.Properties').Get(S + 'Service', 'Collections')) == 2
                 # Without attributes it is of the schema that gnome-keyring says of such items.
                 item = login.CreateItem(props(S + 'Item.Label', 'none'), secret(mine, b'1'), False)[0]
                 assert list(login.SearchItems(dbus.Dictionary(
-                    {'xdg:schema': 'org.freedesktop.Secret.Generic'}, signature='ss'))) == [item]
+                    {'xdg:schema': 'org.freedesktop.Secret.Generic'}, signature='ss'))) == [item, told]
+                # Nobody replaces what names no attributes, by naming none.
+                none = dbus.Dictionary({}, signature='ss')
+                other = login.CreateItem(props(S + 'Item.Attributes', none), secret(mine, b'2'), True)[0]
+                assert other not in [item, told]
+                at(item, S + 'Item').Delete()
+                at(other, S + 'Item').Delete()
                 """
         let outcome = try scene.python(run)
         #expect(outcome.status == 0, "\(outcome.errors)")

@@ -40,14 +40,18 @@ package struct DockerCredentialRequest: Sendable {
         let node: JSONNode
         do throws(JSONNode.Flaw) { node = try JSONNode.parse(input) } catch { throw .notJSON(line: error.line) }
         // As the helpers of docker read it: a name that fits but for its case is that name too, the last
-        // of several counts, null is nothing, and what is no string is refused (Go, encoding/json,
+        // of several counts, null changes nothing, and what is no string is refused (Go, encoding/json,
         // Unmarshal).
         func member(_ name: String) throws(Flaw) -> SecretText? {
-            switch node.members.last(where: { $0.name.lowercased() == name.lowercased() })?.value {
-            case .string(let slice)?: return SecretText(slice)
-            case .null?, nil: return nil
-            case .number?, .bool?, .array?, .object?: throw .notString(member: name)
+            var text: SecretText?
+            for member in node.members where member.name.lowercased() == name.lowercased() {
+                switch member.value {
+                case .string(let slice): text = SecretText(slice)
+                case .null: continue
+                case .number, .bool, .array, .object: throw .notString(member: name)
+                }
             }
+            return text
         }
         username = try member("Username")?.text ?? ""
         server = try Self.server(named: try member("ServerURL")?.text ?? "")
