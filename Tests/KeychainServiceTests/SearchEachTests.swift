@@ -69,7 +69,8 @@ import Testing
     @Test func whatIsToldOfARowIsWhatWasAskedFor() throws {
         try add("one", ["server": "a"])
         let named = try #require(try rows([search([], telling: .presence)]).first)
-        #expect(named.attributes.isEmpty && named.value == nil && named.accessControl == nil && !named.isClosed)
+        #expect(named.attributes.entries.map(\.code) == [.modificationDate])
+        #expect(named.value == nil && named.accessControl == nil && !named.isClosed)
         let reference = try #require(PersistentReference(bytes: named.persistentReference))
         let whole = try rows([ItemSearch(reference, in: Self.group, telling: .everything)])
         #expect(whole.map { $0.value?.bytes.insecureArray() } == [Array("value of one".utf8)])
