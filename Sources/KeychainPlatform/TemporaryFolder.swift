@@ -25,7 +25,7 @@ package final class TemporaryFolder: Sendable {
     package static func make(in parent: String, prefix: String) throws(DirectoryRefusal) -> TemporaryFolder {
         // A sweeper can remove a folder that is one moment old.
         for _ in 0..<64 {
-            let path = try makeDirectory(in: parent, prefix: prefix)
+            guard let path = try makeDirectory(in: parent, prefix: prefix) else { continue }
             do throws(DirectoryRefusal) {
                 if let folder = try settle(path) { return folder }
             } catch {
@@ -44,7 +44,8 @@ package final class TemporaryFolder: Sendable {
         }
     }
 
-    private static func makeDirectory(in parent: String, prefix: String) throws(DirectoryRefusal) -> String {
+    /// nil where it was swept before it was whole.
+    private static func makeDirectory(in parent: String, prefix: String) throws(DirectoryRefusal) -> String? {
         var template = Array("\(parent)/\(prefix)-\(String(repeating: "X", count: randomLetters))".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
             throw .system(path: parent, SystemCallError("mkdtemp", errno: errno))
@@ -52,6 +53,7 @@ package final class TemporaryFolder: Sendable {
         // mkdtemp(3) takes away what the umask says, also of the owner.
         guard unsafe chmod(template, S_IRWXU) == 0 else {
             let failure = SystemCallError("chmod", errno: errno)
+            if failure.isNoSuchFile { return nil }
             _ = unsafe rmdir(template)
             throw .system(path: parent, failure)
         }
