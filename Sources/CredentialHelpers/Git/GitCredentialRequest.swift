@@ -99,8 +99,8 @@ struct GitSecret: Sendable {
     let value: SharedSecret
 
     /// What shows that an end and a token are of this one: FNV-1a of 32 bits (draft-eastlake-fnv),
-    /// in hex. Whoever reads it can try guesses at the password: it
-    /// lies sealed beside the password, for the same programs.
+    /// in hex. Whoever reads it can try guesses at the password: it lies sealed beside the password,
+    /// for the same programs.
     var check: String {
         var sum: UInt32 = 0x811C_9DC5
         for index in 0..<value.bytes.count { sum = (sum ^ UInt32(value.bytes[index])) &* 0x0100_0193 }
