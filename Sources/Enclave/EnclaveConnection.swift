@@ -202,6 +202,14 @@ package protocol EnclaveConnection: AnyObject, Sendable {
     ///
     /// - Returns: where the next block goes: behind this one, if it was the next.
     func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace?
+    /// Says how many events wait to be recorded and cannot be, so that the record has their
+    /// number if this process ends first. Waits as ``confirmAudit(_:)`` does; does nothing
+    /// where no record was begun.
+    ///
+    /// - Parameters:
+    ///   - count: all that wait; 0: none.
+    ///   - teller: another number for each process; what another one told is lost from now on.
+    func noteUnwritten(_ count: UInt64, by teller: UInt64) throws(KeychainError)
     /// Where the next block of the audit record goes; nil: none was begun.
     ///
     /// - Parameter settled: `busy` while one is being confirmed; else what counts so far.

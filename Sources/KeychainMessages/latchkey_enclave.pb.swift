@@ -224,6 +224,15 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
     set {request = .openAudit(newValue)}
   }
 
+  /// lines that wait in the daemon; answered by audit_head
+  package var unwritten: Latchkey_EnclaveRequest.Unwritten {
+    get {
+      if case .unwritten(let v)? = request {return v}
+      return Latchkey_EnclaveRequest.Unwritten()
+    }
+    set {request = .unwritten(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -260,6 +269,8 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
     case auditHead(Bool)
     /// blocks that are to be read
     case openAudit(Latchkey_EnclaveRequest.OpenAudit)
+    /// lines that wait in the daemon; answered by audit_head
+    case unwritten(Latchkey_EnclaveRequest.Unwritten)
 
   }
 
@@ -490,6 +501,23 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
 
     /// where a chain begins anew: files below are there already
     package var lowestFile: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  /// What goes with the daemon if it ends now.
+  package nonisolated struct Unwritten: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// all of it, not what is new
+    package var count: UInt64 = 0
+
+    /// another of each daemon: what the one before told is lost
+    package var teller: UInt64 = 0
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -923,7 +951,7 @@ fileprivate nonisolated let _protobuf_package = "latchkey"
 
 nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EnclaveRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}open\0\u{1}wrap\0\u{1}unwrap\0\u{3}wrap_metadata_key\0\u{3}unwrap_metadata_key\0\u{1}describe\0\u{1}leave\0\u{1}rewrap\0\u{1}retire\0\u{1}lock\0\u{3}await_state\0\u{1}permit\0\u{3}open_session\0\u{3}close_session\0\u{3}application_key\0\u{1}means\0\u{1}ask\0\u{3}outcome_of\0\u{3}seal_audit\0\u{3}confirm_audit\0\u{3}audit_head\0\u{3}open_audit\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}open\0\u{1}wrap\0\u{1}unwrap\0\u{3}wrap_metadata_key\0\u{3}unwrap_metadata_key\0\u{1}describe\0\u{1}leave\0\u{1}rewrap\0\u{1}retire\0\u{1}lock\0\u{3}await_state\0\u{1}permit\0\u{3}open_session\0\u{3}close_session\0\u{3}application_key\0\u{1}means\0\u{1}ask\0\u{3}outcome_of\0\u{3}seal_audit\0\u{3}confirm_audit\0\u{3}audit_head\0\u{3}open_audit\0\u{1}unwritten\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1173,6 +1201,19 @@ nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProto
           self.request = .openAudit(v)
         }
       }()
+      case 24: try {
+        var v: Latchkey_EnclaveRequest.Unwritten?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .unwritten(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .unwritten(v)
+        }
+      }()
       default: break
       }
     }
@@ -1274,6 +1315,10 @@ nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProto
     case .openAudit?: try {
       guard case .openAudit(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .unwritten?: try {
+      guard case .unwritten(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
     }()
     case nil: break
     }
@@ -1754,6 +1799,41 @@ nonisolated extension Latchkey_EnclaveRequest.SealAudit: SwiftProtobuf.Message, 
   package static func ==(lhs: Latchkey_EnclaveRequest.SealAudit, rhs: Latchkey_EnclaveRequest.SealAudit) -> Bool {
     if lhs.records != rhs.records {return false}
     if lhs.lowestFile != rhs.lowestFile {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_EnclaveRequest.Unwritten: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".Unwritten"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}count\0\u{1}teller\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.teller) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.count != 0 {
+      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 1)
+    }
+    if self.teller != 0 {
+      try visitor.visitSingularUInt64Field(value: self.teller, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveRequest.Unwritten, rhs: Latchkey_EnclaveRequest.Unwritten) -> Bool {
+    if lhs.count != rhs.count {return false}
+    if lhs.teller != rhs.teller {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1972,7 +1972,33 @@ package nonisolated struct Latchkey_AuditPage: Sendable {
 
   package var blocks: UInt64 = 0
 
+  /// none: everything is on the disk
+  package var unwritten: Latchkey_AuditPage.Unwritten {
+    get {_unwritten ?? Latchkey_AuditPage.Unwritten()}
+    set {_unwritten = newValue}
+  }
+  /// Returns true if `unwritten` has been explicitly set.
+  package var hasUnwritten: Bool {self._unwritten != nil}
+  /// Clears the value of `unwritten`. Subsequent reads from it will return its default value.
+  package mutating func clearUnwritten() {self._unwritten = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// Lines that wait in the daemon because they cannot be written.
+  package nonisolated struct Unwritten: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var count: UInt64 = 0
+
+    /// seconds since 2001-01-01T00:00:00Z
+    package var since: Double = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
 
   package nonisolated struct Line: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2038,6 +2064,7 @@ package nonisolated struct Latchkey_AuditPage: Sendable {
   package init() {}
 
   fileprivate var _next: Latchkey_AuditCursor? = nil
+  fileprivate var _unwritten: Latchkey_AuditPage.Unwritten? = nil
 }
 
 package nonisolated struct Latchkey_NewItemOutcome: Sendable {
@@ -2301,48 +2328,99 @@ package nonisolated struct Latchkey_MeasureState: Sendable {
   package init() {}
 }
 
-package nonisolated struct Latchkey_StatusReport: Sendable {
+package nonisolated struct Latchkey_StatusReport: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var dataDirectory: String = String()
+  package var dataDirectory: String {
+    get {_storage._dataDirectory}
+    set {_uniqueStorage()._dataDirectory = newValue}
+  }
 
-  package var storeID: String = String()
+  package var storeID: String {
+    get {_storage._storeID}
+    set {_uniqueStorage()._storeID = newValue}
+  }
 
-  package var storeFormat: UInt32 = 0
+  package var storeFormat: UInt32 {
+    get {_storage._storeFormat}
+    set {_uniqueStorage()._storeFormat = newValue}
+  }
 
-  package var hasPasscode_p: Bool = false
+  package var hasPasscode_p: Bool {
+    get {_storage._hasPasscode_p}
+    set {_uniqueStorage()._hasPasscode_p = newValue}
+  }
 
-  package var protectors: [String] = []
+  package var protectors: [String] {
+    get {_storage._protectors}
+    set {_uniqueStorage()._protectors = newValue}
+  }
 
-  package var slots: [String] = []
+  package var slots: [String] {
+    get {_storage._slots}
+    set {_uniqueStorage()._slots = newValue}
+  }
 
-  package var classes: [Latchkey_StatusReport.ClassState] = []
+  package var classes: [Latchkey_StatusReport.ClassState] {
+    get {_storage._classes}
+    set {_uniqueStorage()._classes = newValue}
+  }
 
-  package var memoryLocked: Bool = false
+  package var memoryLocked: Bool {
+    get {_storage._memoryLocked}
+    set {_uniqueStorage()._memoryLocked = newValue}
+  }
 
   /// by class, of the caller's groups
-  package var items: Dictionary<String,UInt64> = [:]
+  package var items: Dictionary<String,UInt64> {
+    get {_storage._items}
+    set {_uniqueStorage()._items = newValue}
+  }
 
-  package var damaged: UInt64 = 0
+  package var damaged: UInt64 {
+    get {_storage._damaged}
+    set {_uniqueStorage()._damaged = newValue}
+  }
 
-  package var daemonProcess: Int32 = 0
+  package var daemonProcess: Int32 {
+    get {_storage._daemonProcess}
+    set {_uniqueStorage()._daemonProcess = newValue}
+  }
 
-  package var enclaveProcess: Int32 = 0
+  package var enclaveProcess: Int32 {
+    get {_storage._enclaveProcess}
+    set {_uniqueStorage()._enclaveProcess = newValue}
+  }
 
   /// why nobody tells of sleep and locked screens
-  package var loginsFault: String = String()
+  package var loginsFault: String {
+    get {_storage._loginsFault}
+    set {_uniqueStorage()._loginsFault = newValue}
+  }
 
   /// why a slot did not open the keychain at the start
-  package var startRefusal: String = String()
+  package var startRefusal: String {
+    get {_storage._startRefusal}
+    set {_uniqueStorage()._startRefusal = newValue}
+  }
 
   /// of the enclave's folder: gone or damaged, and not written again
-  package var unrepairedFiles: [String] = []
+  package var unrepairedFiles: [String] {
+    get {_storage._unrepairedFiles}
+    set {_uniqueStorage()._unrepairedFiles = newValue}
+  }
 
-  package var daemonMeasures: [Latchkey_MeasureState] = []
+  package var daemonMeasures: [Latchkey_MeasureState] {
+    get {_storage._daemonMeasures}
+    set {_uniqueStorage()._daemonMeasures = newValue}
+  }
 
-  package var enclaveMeasures: [Latchkey_MeasureState] = []
+  package var enclaveMeasures: [Latchkey_MeasureState] {
+    get {_storage._enclaveMeasures}
+    set {_uniqueStorage()._enclaveMeasures = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2361,6 +2439,8 @@ package nonisolated struct Latchkey_StatusReport: Sendable {
   }
 
   package init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -4544,7 +4624,7 @@ nonisolated extension Latchkey_AuditQuery: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Latchkey_AuditPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuditPage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}lines\0\u{1}findings\0\u{1}names\0\u{1}next\0\u{3}at_end\0\u{1}blocks\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}lines\0\u{1}findings\0\u{1}names\0\u{1}next\0\u{3}at_end\0\u{1}blocks\0\u{1}unwritten\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4558,6 +4638,7 @@ nonisolated extension Latchkey_AuditPage: SwiftProtobuf.Message, SwiftProtobuf._
       case 4: try { try decoder.decodeSingularMessageField(value: &self._next) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.atEnd) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.blocks) }()
+      case 7: try { try decoder.decodeSingularMessageField(value: &self._unwritten) }()
       default: break
       }
     }
@@ -4586,6 +4667,9 @@ nonisolated extension Latchkey_AuditPage: SwiftProtobuf.Message, SwiftProtobuf._
     if self.blocks != 0 {
       try visitor.visitSingularUInt64Field(value: self.blocks, fieldNumber: 6)
     }
+    try { if let v = self._unwritten {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4596,6 +4680,42 @@ nonisolated extension Latchkey_AuditPage: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs._next != rhs._next {return false}
     if lhs.atEnd != rhs.atEnd {return false}
     if lhs.blocks != rhs.blocks {return false}
+    if lhs._unwritten != rhs._unwritten {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AuditPage.Unwritten: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_AuditPage.protoMessageName + ".Unwritten"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}count\0\u{1}since\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      case 2: try { try decoder.decodeSingularDoubleField(value: &self.since) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.count != 0 {
+      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 1)
+    }
+    if self.since.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.since, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AuditPage.Unwritten, rhs: Latchkey_AuditPage.Unwritten) -> Bool {
+    if lhs.count != rhs.count {return false}
+    if lhs.since != rhs.since {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5197,107 +5317,175 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
   package static let protoMessageName: String = _protobuf_package + ".StatusReport"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_id\0\u{3}store_format\0\u{3}has_passcode\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}memory_locked\0\u{1}items\0\u{1}damaged\0\u{3}daemon_process\0\u{3}enclave_process\0\u{3}daemon_measures\0\u{3}enclave_measures\0\u{3}start_refusal\0\u{3}unrepaired_files\0\u{4},logins_fault\0")
 
+  fileprivate class _StorageClass {
+    var _dataDirectory: String = String()
+    var _storeID: String = String()
+    var _storeFormat: UInt32 = 0
+    var _hasPasscode_p: Bool = false
+    var _protectors: [String] = []
+    var _slots: [String] = []
+    var _classes: [Latchkey_StatusReport.ClassState] = []
+    var _memoryLocked: Bool = false
+    var _items: Dictionary<String,UInt64> = [:]
+    var _damaged: UInt64 = 0
+    var _daemonProcess: Int32 = 0
+    var _enclaveProcess: Int32 = 0
+    var _loginsFault: String = String()
+    var _startRefusal: String = String()
+    var _unrepairedFiles: [String] = []
+    var _daemonMeasures: [Latchkey_MeasureState] = []
+    var _enclaveMeasures: [Latchkey_MeasureState] = []
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _dataDirectory = source._dataDirectory
+      _storeID = source._storeID
+      _storeFormat = source._storeFormat
+      _hasPasscode_p = source._hasPasscode_p
+      _protectors = source._protectors
+      _slots = source._slots
+      _classes = source._classes
+      _memoryLocked = source._memoryLocked
+      _items = source._items
+      _damaged = source._damaged
+      _daemonProcess = source._daemonProcess
+      _enclaveProcess = source._enclaveProcess
+      _loginsFault = source._loginsFault
+      _startRefusal = source._startRefusal
+      _unrepairedFiles = source._unrepairedFiles
+      _daemonMeasures = source._daemonMeasures
+      _enclaveMeasures = source._enclaveMeasures
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.dataDirectory) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.storeID) }()
-      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.storeFormat) }()
-      case 4: try { try decoder.decodeSingularBoolField(value: &self.hasPasscode_p) }()
-      case 5: try { try decoder.decodeRepeatedStringField(value: &self.protectors) }()
-      case 6: try { try decoder.decodeRepeatedStringField(value: &self.slots) }()
-      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.classes) }()
-      case 8: try { try decoder.decodeSingularBoolField(value: &self.memoryLocked) }()
-      case 9: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufUInt64>.self, value: &self.items) }()
-      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.damaged) }()
-      case 11: try { try decoder.decodeSingularSInt32Field(value: &self.daemonProcess) }()
-      case 12: try { try decoder.decodeSingularSInt32Field(value: &self.enclaveProcess) }()
-      case 13: try { try decoder.decodeRepeatedMessageField(value: &self.daemonMeasures) }()
-      case 14: try { try decoder.decodeRepeatedMessageField(value: &self.enclaveMeasures) }()
-      case 15: try { try decoder.decodeSingularStringField(value: &self.startRefusal) }()
-      case 16: try { try decoder.decodeRepeatedStringField(value: &self.unrepairedFiles) }()
-      case 60: try { try decoder.decodeSingularStringField(value: &self.loginsFault) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._dataDirectory) }()
+        case 2: try { try decoder.decodeSingularStringField(value: &_storage._storeID) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._storeFormat) }()
+        case 4: try { try decoder.decodeSingularBoolField(value: &_storage._hasPasscode_p) }()
+        case 5: try { try decoder.decodeRepeatedStringField(value: &_storage._protectors) }()
+        case 6: try { try decoder.decodeRepeatedStringField(value: &_storage._slots) }()
+        case 7: try { try decoder.decodeRepeatedMessageField(value: &_storage._classes) }()
+        case 8: try { try decoder.decodeSingularBoolField(value: &_storage._memoryLocked) }()
+        case 9: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufUInt64>.self, value: &_storage._items) }()
+        case 10: try { try decoder.decodeSingularUInt64Field(value: &_storage._damaged) }()
+        case 11: try { try decoder.decodeSingularSInt32Field(value: &_storage._daemonProcess) }()
+        case 12: try { try decoder.decodeSingularSInt32Field(value: &_storage._enclaveProcess) }()
+        case 13: try { try decoder.decodeRepeatedMessageField(value: &_storage._daemonMeasures) }()
+        case 14: try { try decoder.decodeRepeatedMessageField(value: &_storage._enclaveMeasures) }()
+        case 15: try { try decoder.decodeSingularStringField(value: &_storage._startRefusal) }()
+        case 16: try { try decoder.decodeRepeatedStringField(value: &_storage._unrepairedFiles) }()
+        case 60: try { try decoder.decodeSingularStringField(value: &_storage._loginsFault) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.dataDirectory.isEmpty {
-      try visitor.visitSingularStringField(value: self.dataDirectory, fieldNumber: 1)
-    }
-    if !self.storeID.isEmpty {
-      try visitor.visitSingularStringField(value: self.storeID, fieldNumber: 2)
-    }
-    if self.storeFormat != 0 {
-      try visitor.visitSingularUInt32Field(value: self.storeFormat, fieldNumber: 3)
-    }
-    if self.hasPasscode_p != false {
-      try visitor.visitSingularBoolField(value: self.hasPasscode_p, fieldNumber: 4)
-    }
-    if !self.protectors.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.protectors, fieldNumber: 5)
-    }
-    if !self.slots.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.slots, fieldNumber: 6)
-    }
-    if !self.classes.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.classes, fieldNumber: 7)
-    }
-    if self.memoryLocked != false {
-      try visitor.visitSingularBoolField(value: self.memoryLocked, fieldNumber: 8)
-    }
-    if !self.items.isEmpty {
-      try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufUInt64>.self, value: self.items, fieldNumber: 9)
-    }
-    if self.damaged != 0 {
-      try visitor.visitSingularUInt64Field(value: self.damaged, fieldNumber: 10)
-    }
-    if self.daemonProcess != 0 {
-      try visitor.visitSingularSInt32Field(value: self.daemonProcess, fieldNumber: 11)
-    }
-    if self.enclaveProcess != 0 {
-      try visitor.visitSingularSInt32Field(value: self.enclaveProcess, fieldNumber: 12)
-    }
-    if !self.daemonMeasures.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.daemonMeasures, fieldNumber: 13)
-    }
-    if !self.enclaveMeasures.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.enclaveMeasures, fieldNumber: 14)
-    }
-    if !self.startRefusal.isEmpty {
-      try visitor.visitSingularStringField(value: self.startRefusal, fieldNumber: 15)
-    }
-    if !self.unrepairedFiles.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.unrepairedFiles, fieldNumber: 16)
-    }
-    if !self.loginsFault.isEmpty {
-      try visitor.visitSingularStringField(value: self.loginsFault, fieldNumber: 60)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      if !_storage._dataDirectory.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._dataDirectory, fieldNumber: 1)
+      }
+      if !_storage._storeID.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._storeID, fieldNumber: 2)
+      }
+      if _storage._storeFormat != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._storeFormat, fieldNumber: 3)
+      }
+      if _storage._hasPasscode_p != false {
+        try visitor.visitSingularBoolField(value: _storage._hasPasscode_p, fieldNumber: 4)
+      }
+      if !_storage._protectors.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._protectors, fieldNumber: 5)
+      }
+      if !_storage._slots.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._slots, fieldNumber: 6)
+      }
+      if !_storage._classes.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._classes, fieldNumber: 7)
+      }
+      if _storage._memoryLocked != false {
+        try visitor.visitSingularBoolField(value: _storage._memoryLocked, fieldNumber: 8)
+      }
+      if !_storage._items.isEmpty {
+        try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufUInt64>.self, value: _storage._items, fieldNumber: 9)
+      }
+      if _storage._damaged != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._damaged, fieldNumber: 10)
+      }
+      if _storage._daemonProcess != 0 {
+        try visitor.visitSingularSInt32Field(value: _storage._daemonProcess, fieldNumber: 11)
+      }
+      if _storage._enclaveProcess != 0 {
+        try visitor.visitSingularSInt32Field(value: _storage._enclaveProcess, fieldNumber: 12)
+      }
+      if !_storage._daemonMeasures.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._daemonMeasures, fieldNumber: 13)
+      }
+      if !_storage._enclaveMeasures.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._enclaveMeasures, fieldNumber: 14)
+      }
+      if !_storage._startRefusal.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._startRefusal, fieldNumber: 15)
+      }
+      if !_storage._unrepairedFiles.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._unrepairedFiles, fieldNumber: 16)
+      }
+      if !_storage._loginsFault.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._loginsFault, fieldNumber: 60)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_StatusReport, rhs: Latchkey_StatusReport) -> Bool {
-    if lhs.dataDirectory != rhs.dataDirectory {return false}
-    if lhs.storeID != rhs.storeID {return false}
-    if lhs.storeFormat != rhs.storeFormat {return false}
-    if lhs.hasPasscode_p != rhs.hasPasscode_p {return false}
-    if lhs.protectors != rhs.protectors {return false}
-    if lhs.slots != rhs.slots {return false}
-    if lhs.classes != rhs.classes {return false}
-    if lhs.memoryLocked != rhs.memoryLocked {return false}
-    if lhs.items != rhs.items {return false}
-    if lhs.damaged != rhs.damaged {return false}
-    if lhs.daemonProcess != rhs.daemonProcess {return false}
-    if lhs.enclaveProcess != rhs.enclaveProcess {return false}
-    if lhs.loginsFault != rhs.loginsFault {return false}
-    if lhs.startRefusal != rhs.startRefusal {return false}
-    if lhs.unrepairedFiles != rhs.unrepairedFiles {return false}
-    if lhs.daemonMeasures != rhs.daemonMeasures {return false}
-    if lhs.enclaveMeasures != rhs.enclaveMeasures {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._dataDirectory != rhs_storage._dataDirectory {return false}
+        if _storage._storeID != rhs_storage._storeID {return false}
+        if _storage._storeFormat != rhs_storage._storeFormat {return false}
+        if _storage._hasPasscode_p != rhs_storage._hasPasscode_p {return false}
+        if _storage._protectors != rhs_storage._protectors {return false}
+        if _storage._slots != rhs_storage._slots {return false}
+        if _storage._classes != rhs_storage._classes {return false}
+        if _storage._memoryLocked != rhs_storage._memoryLocked {return false}
+        if _storage._items != rhs_storage._items {return false}
+        if _storage._damaged != rhs_storage._damaged {return false}
+        if _storage._daemonProcess != rhs_storage._daemonProcess {return false}
+        if _storage._enclaveProcess != rhs_storage._enclaveProcess {return false}
+        if _storage._loginsFault != rhs_storage._loginsFault {return false}
+        if _storage._startRefusal != rhs_storage._startRefusal {return false}
+        if _storage._unrepairedFiles != rhs_storage._unrepairedFiles {return false}
+        if _storage._daemonMeasures != rhs_storage._daemonMeasures {return false}
+        if _storage._enclaveMeasures != rhs_storage._enclaveMeasures {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -238,6 +238,20 @@ package struct AuditPage: Sendable, Hashable {
     package var isAtEnd = false
     /// Blocks that were opened and are whole.
     package var blocks: UInt64 = 0
+    /// What waits in the daemon because it cannot be written; nil: nothing does.
+    package var unwritten: Unwritten?
+
+    package struct Unwritten: Sendable, Hashable {
+        /// How many events; they are lost if the daemon is killed.
+        package let count: UInt64
+        /// Seconds since 2001-01-01T00:00:00Z.
+        package let since: Double
+
+        package init(count: UInt64, since: Double) {
+            self.count = count
+            self.since = since
+        }
+    }
 
     package init(next: AuditCursor) { self.next = next }
 }

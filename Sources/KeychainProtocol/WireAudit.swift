@@ -166,6 +166,10 @@ extension Latchkey_AuditPage {
         next = Latchkey_AuditCursor(page.next)
         atEnd = page.isAtEnd
         blocks = page.blocks
+        if let waiting = page.unwritten {
+            unwritten.count = waiting.count
+            unwritten.since = waiting.since
+        }
     }
 
     func page() throws(WireFault) -> AuditPage {
@@ -188,6 +192,7 @@ extension Latchkey_AuditPage {
         }
         page.isAtEnd = atEnd
         page.blocks = blocks
+        if hasUnwritten { page.unwritten = AuditPage.Unwritten(count: unwritten.count, since: unwritten.since) }
         return page
     }
 }
@@ -199,7 +204,7 @@ extension AuditPage {
         findings += other.findings
         names += other.names
         blocks += other.blocks
-        (next, isAtEnd) = (other.next, other.isAtEnd)
+        (next, isAtEnd, unwritten) = (other.next, other.isAtEnd, other.unwritten)
     }
 }
 

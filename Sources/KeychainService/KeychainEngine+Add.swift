@@ -129,7 +129,7 @@ extension KeychainEngine {
     ///
     /// - Throws: where one is there: see ``change(_:)``. Not where the index is too large to be made
     ///   anew beside other calls.
-    private func refuseBesideHidden(
+    func refuseBesideHidden(
         _ stored: RowToStore, _ itemClass: ItemClass, _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) {
         guard seen.looksForHidden, let rowid = try transaction.reader.rowBesideItsIndex(like: stored, in: itemClass),

@@ -16,6 +16,10 @@ extension KeychainEngine {
         try enclave.waitForDisk { enclave throws(KeychainError) in try enclave.confirmAudit(block) }
     }
 
+    package func noteUnwritten(_ count: UInt64, by teller: UInt64) throws(KeychainError) {
+        try enclave.waitForDisk { enclave throws(KeychainError) in try enclave.noteUnwritten(count, by: teller) }
+    }
+
     package func auditHead(settled: Bool) throws(KeychainError) -> AuditPlace? {
         try enclave.use { enclave throws(KeychainError) in try enclave.auditHead(settled: settled) }
     }

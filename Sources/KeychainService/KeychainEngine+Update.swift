@@ -145,7 +145,11 @@ struct Revision: Sendable {
                 outcome = try replacement(of: candidate, by: plan, under: key, transaction.reader)
             }
             switch outcome {
-            case .row(let stored): try transaction.replace(stored, in: itemClass)
+            case .row(let stored):
+                if plan.newPrimaryKey != nil {
+                    try engine.refuseBesideHidden(stored, itemClass, transaction, seen)
+                }
+                try transaction.replace(stored, in: itemClass)
             case .gone: return false
             case .damaged(let cause):
                 try seen.setAside(candidate.row, in: itemClass, cause: cause, transaction)
@@ -153,9 +157,10 @@ struct Revision: Sendable {
             }
         } else {
             try ItemLimit.check(plan.draft)
-            try transaction.replaceMetadata(
-                engine.maker.resealMetadata(
-                    of: candidate.row, sealID: candidate.metadata.sealID, plan.draft, under: key), in: itemClass)
+            let stored = engine.maker.resealMetadata(
+                of: candidate.row, sealID: candidate.metadata.sealID, plan.draft, under: key)
+            if plan.newPrimaryKey != nil { try engine.refuseBesideHidden(stored, itemClass, transaction, seen) }
+            try transaction.replaceMetadata(stored, in: itemClass)
         }
         if plan.leavesTombstone { try leaveTombstone(of: candidate, itemClass, transaction) }
         return true

@@ -303,6 +303,149 @@ import Testing
         #expect(try enclave.confirmAudit(try #require(blocks.last)) == blocks[0].place.at(UInt32(count)))
     }
 
+    // MARK: What the daemon could not write
+
+    /// How many events a block says to be lost.
+    private func lost(_ blocks: [SealedAuditBlock], in enclave: any EnclaveConnection) throws -> [UInt64?] {
+        guard let first = blocks.first,
+            case .blocks(let opened) = try enclave.openAudit(blocks.map(\.box), from: first.place)
+        else { return [] }
+        return opened.map { $0?.droppedEvents }
+    }
+
+    @Test func whatADaemonTookWithItIsSaidOnce() throws {
+        let home = try EnclaveHome()
+        var enclave = try home.cheap()
+        var blocks = try append(["one"], to: enclave)
+        try enclave.noteUnwritten(7, by: 1)
+        try enclave.noteUnwritten(9, by: 1)
+        enclave.close()
+        enclave = try home.cheap()
+        try enclave.noteUnwritten(0, by: 2)
+        blocks += try append(["two", "three"], to: enclave)
+        enclave.close()
+        enclave = try home.cheap()
+        blocks += try append(["four"], to: enclave)
+        #expect(try texts(blocks, in: enclave) == ["one", "two", "three", "four"])
+        #expect(try lost(blocks, in: enclave) == [0, 9, 0, 0])
+    }
+
+    @Test func whatWasWrittenAfterAllIsNotLost() throws {
+        let home = try EnclaveHome()
+        var enclave = try home.cheap()
+        var blocks = try append(["one"], to: enclave)
+        try enclave.noteUnwritten(7, by: 1)
+        blocks += try append(["what waited"], to: enclave)
+        try enclave.noteUnwritten(0, by: 1)
+        enclave.close()
+        enclave = try home.cheap()
+        blocks += try append(["two"], to: enclave)
+        #expect(try lost(blocks, in: enclave) == [0, 0, 0])
+    }
+
+    /// A part of it may be written: what is said is never too little.
+    @Test func aDaemonThatEndsBeforeItHasWrittenEverythingMayHaveLostIt() throws {
+        let home = try EnclaveHome()
+        var enclave = try home.cheap()
+        var blocks = try append(["one"], to: enclave)
+        try enclave.noteUnwritten(7, by: 1)
+        blocks += try append(["a part"], to: enclave)
+        enclave.close()
+        enclave = try home.cheap()
+        blocks += try append(["two"], to: enclave)
+        #expect(try lost(blocks, in: enclave) == [0, 0, 7])
+    }
+
+    /// The enclave goes on, and another daemon comes.
+    @Test func theNextDaemonWritesWhatTheOneBeforeTookWithIt() throws {
+        let server = try RunningServer()
+        let first = try server.connect()
+        var blocks = try append(["one"], to: first)
+        try first.noteUnwritten(3, by: 1)
+        let second = try server.connect()
+        try second.noteUnwritten(0, by: 2)
+        blocks += try append(["two", "three"], to: second)
+        try second.noteUnwritten(5, by: 2)
+        blocks += try append(["four"], to: second)
+        #expect(try lost(blocks, in: second) == [0, 3, 0, 0])
+    }
+
+    @Test func aBlockThatSaysItAndWasNotConfirmedSaysItAlone() throws {
+        let home = try EnclaveHome()
+        var enclave = try home.cheap()
+        var blocks = try append(["one"], to: enclave)
+        try enclave.noteUnwritten(4, by: 1)
+        enclave.close()
+        enclave = try home.cheap()
+        blocks.append(try #require(try enclave.sealAudit(Array("two".utf8), fromFile: 0)))
+        enclave.close()
+        enclave = try home.cheap()
+        #expect(try enclave.confirmAudit(blocks[1]) == blocks[1].place.at(2))
+        blocks += try append(["three"], to: enclave)
+        #expect(try lost(blocks, in: enclave) == [0, 4, 0])
+    }
+
+    /// What is being told between a block and its confirmation takes nothing from either.
+    @Test func aBlockMayBeConfirmedAfterItWasTold() throws {
+        let home = try EnclaveHome()
+        var enclave = try home.cheap()
+        let first = try #require(try enclave.sealAudit(Array("one".utf8), fromFile: 0))
+        try enclave.noteUnwritten(2, by: 1)
+        #expect(try enclave.confirmAudit(first) == first.place.at(1))
+        enclave.close()
+        enclave = try home.cheap()
+        let blocks = try [first] + append(["two"], to: enclave)
+        #expect(try lost(blocks, in: enclave) == [0, 2])
+        guard case .blocks(let opened) = enclave.openAudit(blocks.map(\.box), from: first.place) else {
+            Issue.record("not opened")
+            return
+        }
+        #expect(opened.map { $0?.events.map(\.kind) } == [[.started], [.started]])
+    }
+
+    @Test func anotherChainKeepsTheNumber() throws {
+        let home = try EnclaveHome()
+        var enclave = try home.cheap()
+        _ = try append(["one"], to: enclave)
+        try enclave.noteUnwritten(6, by: 1)
+        try enclave.setPasscode(.text("1234"))
+        enclave.close()
+        enclave = try home.cheap()
+        let blocks = try append(["two"], to: enclave)
+        try enclave.unlock(with: .passcode(.text("1234")))
+        #expect(try lost(blocks, in: enclave) == [6])
+    }
+
+    @Test func anyNumberIsTaken() throws {
+        let home = try EnclaveHome()
+        var enclave = try home.cheap()
+        // Before there is a record nothing can say it.
+        try enclave.noteUnwritten(.max, by: 0)
+        var blocks = try append(["one"], to: enclave)
+        for teller in UInt64(1)...3 { try enclave.noteUnwritten(.max, by: teller) }
+        enclave.close()
+        enclave = try home.cheap()
+        blocks += try append(["two"], to: enclave)
+        #expect(try lost(blocks, in: enclave) == [0, AuditWitness.mostLost])
+    }
+
+    /// Versions from before it read the file on, as long as nothing is lost.
+    @Test func theFileIsOfTheFirstFormWhereNothingIsLost() throws {
+        let home = try EnclaveHome()
+        let enclave = try home.cheap()
+        _ = try append(["one"], to: enclave)
+        func versions() throws -> [UInt8] {
+            let file = try home.read("audit")
+            return (0..<AuditHead.placeCount).map { file[$0 * AuditHead.placeSize + 11] }
+        }
+        #expect(try versions() == [1, 1])
+        try enclave.noteUnwritten(1, by: 1)
+        #expect(try versions().sorted() == [1, 2])
+        try enclave.noteUnwritten(0, by: 1)
+        _ = try append(["two"], to: enclave)
+        #expect(try versions() == [1, 1])
+    }
+
     @Test func aChangeThatRollsNothingKeepsTheChain() throws {
         let home = try EnclaveHome()
         let enclave = try home.cheap()

@@ -165,6 +165,10 @@ private final class GatedConnection: EnclaveConnection {
         return try below.confirmAudit(block)
     }
 
+    func noteUnwritten(_ count: UInt64, by teller: UInt64) throws(KeychainError) {
+        try below.noteUnwritten(count, by: teller)
+    }
+
     func auditHead(settled: Bool) throws(KeychainError) -> AuditPlace? { try below.auditHead(settled: settled) }
 
     func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening {

@@ -160,6 +160,30 @@ import Testing
         try keychain.close()
     }
 
+    /// Nor does an item move to where it is: by a change of its name alone, or of its value as well.
+    @Test(arguments: [false, true], [0, 7] as [UInt8])
+    func nothingMovesBesideWhatIsHidden(_ changesValue: Bool, _ bit: UInt8) throws {
+        let keychain = try EngineUnderTest(try Self.prepared.get())
+        try flip("pkey", 2, in: .index, bit, keychain)
+        try keychain.open()
+        let told = Mutex(0)
+        keychain.engine.tellMended { _ in told.withLock { $0 += 1 } }
+        for _ in 0..<2 {
+            let error = #expect(throws: KeychainError.self) {
+                try keychain.call(
+                    .update, keychain.item("0"), changes: [("acct", .string("1"))],
+                    value: changesValue ? "new" : nil)
+            }
+            #expect(error?.status == .duplicateItem)
+        }
+        #expect(told.withLock { $0 } == 1)
+        for account in Self.accounts { #expect(try keychain.value(account) == "v" + account) }
+        #expect(try keychain.number("SELECT count(*) FROM genp") == 4)
+        let report = try keychain.engine.doctor(.verify)
+        #expect(report.isIntact == true && report.inspection?.mismatched == 0)
+        try keychain.close()
+    }
+
     /// A column that is sealed makes the row one that does not open: which is told.
     @Test(arguments: ["sync = 1", "tomb = 1"]) func whatDoesNotOpenIsNotToldAsMissing(_ edit: String) throws {
         let keychain = try EngineUnderTest(try Self.prepared.get())

@@ -337,6 +337,10 @@ private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
         try below.confirmAudit(block)
     }
 
+    func noteUnwritten(_ count: UInt64, by teller: UInt64) throws(KeychainError) {
+        try below.noteUnwritten(count, by: teller)
+    }
+
     func auditHead(settled: Bool) throws(KeychainError) -> AuditPlace? { below.auditHead(settled: settled) }
 
     func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening {

@@ -144,6 +144,47 @@ import Testing
         #expect((1...(round + 2)).contains(reads))
     }
 
+    private enum Ended: CaseIterable { case daemon, both, nobody }
+
+    /// Where nothing can be written, that is said, and whoever kills the daemon then takes
+    /// the lines and not their number.
+    @Test(arguments: Ended.allCases)
+    private func whatCannotBeWrittenIsCounted(ended: Ended) throws {
+        try programs.latchkey("set", "mail", "alice", input: Data("CANARY".utf8))
+        #expect(!(try programs.latchkey("log")).errors.contains("wait in the daemon"))
+        let status = try programs.run(BuiltPrograms.latchkey, ["status", "--json"]).text
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(status.utf8)) as? [String: Any])
+        let daemon = try #require((object["daemon"] as? [String: Any])?["pid"] as? Int)
+        let enclave = try #require((object["enclave"] as? [String: Any])?["pid"] as? Int)
+        let limit = try programs.run("/usr/bin/prlimit", ["--pid", "\(daemon)", "--fsize=64:"])
+        try #require(limit.status == 0, "\(limit.errors)")
+        for _ in 0..<3 { try programs.latchkey("get", "mail", "alice") }
+        let told = try programs.latchkey("log").errors
+        #expect(told.contains("Nothing could be written since 2") && told.contains("events wait in the daemon"))
+        let verdict = try programs.run(BuiltPrograms.latchkey, ["log", "--verify", "--json"])
+        let numbers = try JSONSerialization.jsonObject(with: Data(verdict.text.utf8)) as? [String: Any]
+        #expect(verdict.status == 0 && numbers?["unwritten"] as? Int ?? 0 >= 4, "\(verdict.text)")
+        for process in ended == .nobody ? [] : ended == .both ? [daemon, enclave] : [daemon] {
+            try #require(kill(Int32(process), SIGKILL) == 0)
+            let deadline = Deadline(after: .seconds(20), on: SystemClock())
+            #expect(try ProcessHandle.waitForEnd(of: Int32(process), until: deadline) == .ready)
+        }
+        if ended == .nobody { _ = try programs.run("/usr/bin/prlimit", ["--pid", "\(daemon)", "--fsize=unlimited:"]) }
+        #expect(try programs.latchkey("get", "mail", "alice").text.contains("CANARY"))
+        let gaps = try lines("--event", "gap")
+        let reads = try lines("--event", "read").compactMap { $0["count"] as? Int }.reduce(0, +)
+        let last = try programs.run(BuiltPrograms.latchkey, ["log", "--verify", "--json"])
+        #expect(last.status == 0 && last.text.contains(#""unwritten":0"#), "\(last.text)")
+        guard ended != .nobody else {
+            #expect(gaps.isEmpty && reads == 4)
+            return
+        }
+        #expect(gaps.map { $0["by"] as? String } == ["enclave"])
+        // The reads, and the questions about the record.
+        #expect((4...6).contains(gaps.first?["count"] as? Int ?? 0), "\(gaps)")
+        #expect(reads == 1)
+    }
+
     /// What the former store's keys sealed goes with it.
     @Test func aRestoreBeginsARecordOfItsOwn() throws {
         let file = programs.home + "/keychain.backup"

@@ -8,40 +8,54 @@ internal import KeychainPlatform
 ///
 /// A place, numbers big-endian (FORMATS.md): magic `LKAUDHED`, version (4), chain
 /// (16), box of generation (8), file (8), ordinal (4), index (4), bytes (8), blocks of
-/// the file before (4), next file's key (32), block key (32).
+/// the file before (4), next file's key (32), block key (32); of version 2 behind that
+/// what was not written (8), which is never 0.
 struct AuditHead: Sendable {
     static let fileName = "audit"
     static let placeCount = 2
     static let placeSize = 4096
     private static let magic = Array("LKAUDHED".utf8)
-    private static let version: [UInt8] = [0, 0, 0, 1]
     private static let plainCount = 8 + 8 + 4 + 4 + 8 + 4 + 32 + 32
+    private static let unwrittenCount = 8
     private static let boxStart = 8 + 4 + AuditPlace.chainByteCount
     static let recordCount = boxStart + plainCount + SealingKey.overhead
 
     let generation: UInt64
     let state: AuditState
+    /// Events that the record lacks as it is on the disk: they wait in a daemon that
+    /// cannot write them, or nobody has said yet that they are lost.
+    let unwritten: UInt64
+
+    private static func version(hasUnwritten: Bool) -> [UInt8] { [0, 0, 0, hasUnwritten ? 2 : 1] }
 
     func sealed(under key: SharedSecret, of store: StoreID) -> [UInt8] {
         let numbers =
             Self.bytes(generation) + Self.bytes(state.place.file) + Self.bytes(state.place.ordinal)
             + Self.bytes(state.place.index) + Self.bytes(state.byteCount) + Self.bytes(state.previousCount)
         let keys = SecretBytes(joining: state.nextFileKey.bytes, state.blockKey.bytes)
-        let plain = SecretBytes(joining: SecretBytes(copying: numbers), keys)
+        var plain = SecretBytes(joining: SecretBytes(copying: numbers), keys)
+        let hasUnwritten = unwritten > 0
+        if hasUnwritten { plain = SecretBytes(joining: plain, SecretBytes(copying: Self.bytes(unwritten))) }
         let box = SealingKey(key.bytes.copy())
-            .seal(plain, bound: WrapBinding.auditHead(store: store, state.place.chain))
-        return Self.magic + Self.version + state.place.chain + box
+            .seal(plain, bound: WrapBinding.auditHead(store: store, state.place.chain, hasUnwritten: hasUnwritten))
+        return Self.magic + Self.version(hasUnwritten: hasUnwritten) + state.place.chain + box
     }
 
     /// nil for what was not sealed under this key, for this chain.
     init?(_ record: [UInt8], chain: [UInt8], under key: SharedSecret, of store: StoreID) {
-        guard record.count >= Self.recordCount, Array(record[..<8]) == Self.magic,
-            Array(record[8..<12]) == Self.version, Array(record[12..<Self.boxStart]) == chain
+        guard record.count >= Self.boxStart, Array(record[..<8]) == Self.magic,
+            Array(record[12..<Self.boxStart]) == chain
         else { return nil }
+        let hasUnwritten = Array(record[8..<12]) == Self.version(hasUnwritten: true)
+        let end = Self.recordCount + (hasUnwritten ? Self.unwrittenCount : 0)
+        guard hasUnwritten || Array(record[8..<12]) == Self.version(hasUnwritten: false), record.count >= end else {
+            return nil
+        }
         let plain: SecretBytes
         do throws(CryptoError) {
             plain = try SealingKey(key.bytes.copy()).open(
-                Array(record[Self.boxStart..<Self.recordCount]), bound: WrapBinding.auditHead(store: store, chain))
+                Array(record[Self.boxStart..<end]),
+                bound: WrapBinding.auditHead(store: store, chain, hasUnwritten: hasUnwritten))
         } catch { return nil }
         let numbers = plain.copy(0..<36).insecureArray()
         guard
@@ -50,15 +64,17 @@ struct AuditHead: Sendable {
                 index: UInt32(Self.number(numbers[20..<24])))
         else { return nil }
         generation = Self.number(numbers[0..<8])
+        unwritten = hasUnwritten ? Self.number(plain.copy(100..<108).insecureArray()[...]) : 0
         state = AuditState(
             place: place, byteCount: Self.number(numbers[24..<32]),
             previousCount: UInt32(Self.number(numbers[32..<36])), nextFileKey: SharedSecret(plain.copy(36..<68)),
             blockKey: SharedSecret(plain.copy(68..<100)))
     }
 
-    init(generation: UInt64, state: AuditState) {
+    init(generation: UInt64, state: AuditState, unwritten: UInt64) {
         self.generation = generation
         self.state = state
+        self.unwritten = unwritten
     }
 
     private static func bytes<I: FixedWidthInteger>(_ value: I) -> [UInt8] {

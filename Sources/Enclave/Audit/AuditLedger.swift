@@ -30,6 +30,8 @@ struct AuditLedger: Sendable {
     var confirming: AuditConfirmation?
     /// Goes with a lock.
     var cursor: Cursor?
+    /// What the daemon says that it cannot write, which is lost if it ends.
+    private var waiting: (teller: UInt64, count: UInt64)?
 
     /// What the disk says of the newest chain.
     init(_ chain: AuditChain?, places: [[UInt8]], root: borrowing RootKey, of store: StoreID) throws(KeybagError) {
@@ -41,6 +43,19 @@ struct AuditLedger: Sendable {
             else { continue }
             held = Held(head: head, key: key, place: index)
         }
+        // Whoever had it has ended.
+        witness.lose(held?.head.unwritten ?? 0)
+    }
+
+    /// How much the record lacks once a block is on the disk that says so of a part of it.
+    func unwritten(saying said: UInt64 = 0) -> UInt64 {
+        witness.dropped - min(said, witness.dropped) + (waiting?.count ?? 0)
+    }
+
+    /// - Parameter teller: the daemon; what another told before is lost.
+    mutating func hear(unwritten count: UInt64, from teller: UInt64) {
+        if let waiting, waiting.teller != teller { witness.lose(waiting.count) }
+        waiting = (teller, min(count, AuditWitness.mostLost))
     }
 
     /// The place that does not say what counts now.

@@ -39,15 +39,45 @@ extension EnclaveCore {
     /// - Throws: `errSecNotAvailable`, reason `busy`, while another is being confirmed.
     mutating func beginConfirming(_ block: SealedAuditBlock) throws(KeychainError) -> AuditConfirmation? {
         guard audit.confirming == nil else { throw Self.confirming }
+        guard let state = audit.held?.head.state.forNextBlock, block.place == state.place,
+            let content = AuditState.open(block, state.blockKey, of: store)
+        else { return nil }
+        let lost = OpenedAuditBlock(parsing: content)?.droppedEvents ?? 0
+        return try beginWriting(
+            state.after(boxOf: block.box.count), unwritten: audit.unwritten(saying: lost),
+            block: AuditConfirmation.Block(digest: KeyDerivation.digest(block.box), lost: lost))
+    }
+
+    /// So many events wait in the daemon, which cannot write them. Kept beside the end of
+    /// the record, in place, which a full disk does not prevent: if the daemon ends before
+    /// there is room, the record says how many are lost.
+    ///
+    /// - Parameters:
+    ///   - count: all that wait; 0: everything is written.
+    ///   - teller: another number for each daemon. What one told before another did is lost.
+    /// - Returns: nil where there is nothing to write: it says so already, or no record was begun.
+    /// - Throws: `errSecNotAvailable`, reason `busy`, while a block is being confirmed.
+    mutating func beginNoting(
+        unwritten count: UInt64, by teller: UInt64
+    ) throws(KeychainError) -> AuditConfirmation? {
+        guard audit.confirming == nil else { throw Self.confirming }
+        audit.hear(unwritten: count, from: teller)
+        let unwritten = audit.unwritten()
+        guard let head = audit.held?.head, head.unwritten != unwritten else { return nil }
+        return try beginWriting(head.state, unwritten: unwritten, block: nil)
+    }
+
+    /// Where the record ends from now on, in the place that does not count.
+    private mutating func beginWriting(
+        _ state: AuditState, unwritten: UInt64, block: AuditConfirmation.Block?
+    ) throws(KeychainError) -> AuditConfirmation? {
         guard var next = audit.held else { return nil }
-        let state = next.head.state.forNextBlock
-        guard block.place == state.place, AuditState.open(block, state.blockKey, of: store) != nil else { return nil }
         let (storage, place) = (storage, audit.freePlace)
-        next.head = AuditHead(generation: next.head.generation + 1, state: state.after(boxOf: block.box.count))
+        next.head = AuditHead(generation: next.head.generation + 1, state: state, unwritten: unwritten)
         next.place = place
         let record = next.head.sealed(under: next.key, of: store)
         do throws(KeybagError) {
-            let confirmation = try AuditConfirmation(of: next, digest: KeyDerivation.digest(block.box)) {
+            let confirmation = try AuditConfirmation(of: next, block: block) {
                 () throws(KeybagError) in try storage.write(auditHead: record, at: place)
             }
             audit.confirming = confirmation
@@ -72,7 +102,13 @@ extension EnclaveCore {
         audit.confirming = nil
         guard case .success = confirmation.result() else { return }
         audit.held = confirmation.next
-        if let pending = audit.pending, pending.digest == confirmation.digest { audit.witness.remove(pending.mark) }
+        // What was given out may still come.
+        guard let block = confirmation.block else { return }
+        if let pending = audit.pending, pending.digest == block.digest {
+            audit.witness.remove(pending.mark)
+        } else {
+            audit.witness.hasSaid(lost: block.lost)
+        }
         audit.pending = nil
     }
 
@@ -121,7 +157,8 @@ extension EnclaveCore {
         settleConfirmation()
         let former = audit.held?.head
         let state = AuditState(first: fresh, after: former?.state, fromFile: lowest)
-        let head = AuditHead(generation: (former?.generation ?? 0) + 1, state: state)
+        let head = AuditHead(
+            generation: (former?.generation ?? 0) + 1, state: state, unwritten: audit.unwritten())
         let place = audit.freePlace
         try storage.write(auditHead: head.sealed(under: fresh.stateKey, of: store), at: place)
         return AuditLedger.Held(head: head, key: fresh.stateKey, place: place)

@@ -245,6 +245,15 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
         return try resulting { core throws(KeychainError) in try core.finish(begun) }
     }
 
+    package func noteUnwritten(_ count: UInt64, by teller: UInt64) throws(KeychainError) {
+        let begun = try resulting { core throws(KeychainError) in
+            try core.beginNoting(unwritten: count, by: teller)
+        }
+        guard let begun else { return }
+        begun.perform()
+        _ = try resulting { core throws(KeychainError) in try core.finish(begun) }
+    }
+
     package func auditHead(settled: Bool) -> AuditPlace? {
         core.withLock { core in
             core.settleConfirmation()

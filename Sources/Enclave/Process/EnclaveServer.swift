@@ -92,7 +92,7 @@ package final class EnclaveServer {
     var announced: AnnouncedLock?
     /// Answers that wait until the daemon has let go of what was closed.
     var held: [HeldAnswer] = []
-    /// A block of the audit record that is being confirmed.
+    /// Where the audit record ends, which is being written.
     var confirming: AuditConfirmation?
     /// Writes one, on a thread beside the loop.
     let writeHead: @Sendable (AuditConfirmation) -> Void

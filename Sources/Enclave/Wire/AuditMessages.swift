@@ -82,6 +82,12 @@ extension EnclaveSession {
                 }
                 if let head = core.auditHead { reply.auditHead = Latchkey_AuditPlace(head) }
             } catch { return .done(error, to: number) }
+        case .unwritten(let unwritten):
+            do throws(KeychainError) {
+                if let noting = try core.beginNoting(unwritten: unwritten.count, by: unwritten.teller) {
+                    return EnclaveAnswer(reply, next: .awaitDisk(noting))
+                }
+            } catch { return .done(error, to: number) }
         case .openAudit(let open):
             guard let first = open.first.place, open.boxes.count <= EnclaveProtocol.batch,
                 first.index + UInt32(open.boxes.count) <= AuditPlace.mostBlocks
@@ -124,6 +130,13 @@ extension RemoteEnclaveConnection {
         let request = Latchkey_EnclaveRequest.OneOf_Request.confirmAudit(Latchkey_SealedAuditBlock(block))
         return try head(
             exchange.ask(request, endsOnRefusal: false, patience: EnclaveProtocol.diskLimit).header)
+    }
+
+    func noteUnwritten(_ count: UInt64, by teller: UInt64) throws(KeychainError) {
+        var unwritten = Latchkey_EnclaveRequest.Unwritten()
+        unwritten.count = count
+        unwritten.teller = teller
+        _ = try exchange.ask(.unwritten(unwritten), endsOnRefusal: false, patience: EnclaveProtocol.diskLimit)
     }
 
     func auditHead(settled: Bool) throws(KeychainError) -> AuditPlace? {

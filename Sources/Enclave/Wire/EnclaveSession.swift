@@ -67,7 +67,7 @@ struct EnclaveSession {
                 core.mendFiles()
                 return Self.description(core, to: message.number, at: keeper.moment, measures, keeper.loginsFault)
             }
-        case .sealAudit, .confirmAudit, .auditHead, .openAudit:
+        case .sealAudit, .confirmAudit, .unwritten, .auditHead, .openAudit:
             guard isOpen else { throw .outOfTurn }
             return try keeper.withCore { core throws(SessionError) in
                 try Self.answerAudit(request, message.number, &core, at: keeper.moment, wallClock: keeper.wallClock)
@@ -143,7 +143,8 @@ extension EnclaveSession {
         case .permit, .openSession, .closeSession, .means, .ask, .outcomeOf:
             return try answerQuestion(request, number, &core, at: moment)
         case .lock: return .done(core.failureOfLocking(at: moment), to: number)
-        case .describe, .open, .leave, .awaitState, .applicationKey, .sealAudit, .confirmAudit, .auditHead, .openAudit:
+        case .describe, .open, .leave, .awaitState, .applicationKey, .sealAudit, .confirmAudit, .unwritten,
+            .auditHead, .openAudit:
             throw .outOfTurn
         }
     }

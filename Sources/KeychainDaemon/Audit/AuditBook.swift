@@ -10,14 +10,16 @@ internal import Synchronization
 ///
 /// Where it cannot be written (a full disk, a silent enclave) calls go on: a keychain
 /// that refuses to work because of its record would be an easy prey for whoever fills
-/// the disk. What waits is bounded; how much had no place is recorded itself, the log
-/// and `latchkey doctor` say since when.
+/// the disk. What waits is bounded; how much had no place is recorded itself, the log,
+/// `latchkey log` and `latchkey doctor` say since when. The enclave is told how much
+/// waits (``KeychainEngine/noteUnwritten(_:by:)``), for the case that this process ends
+/// before there is room.
 final class AuditBook: AuditSink {
     /// How long a line waits at the most, if the disk is well.
     static let interval: Duration = .seconds(1)
     /// How long a failure waits for the next attempt at the most; each wait is twice the
-    /// last.
-    static let longestPause: Duration = .seconds(60)
+    /// last. What comes meanwhile is not counted where the process is killed.
+    static let longestPause: Duration = .seconds(10)
 
     private struct State {
         var buffer = AuditBuffer()
@@ -25,9 +27,16 @@ final class AuditBook: AuditSink {
         var saysOwn = false
         var waiting: [EventSignal] = []
         var failedSince: Double?
+        /// Events that the writer has, and maybe the disk.
+        var unsettled: UInt64 = 0
         /// Until the next attempt.
         var pause = AuditBook.interval
         var isEnding = false
+        /// What the enclave was told of events that wait; nil: not even that this process
+        /// is another one.
+        var told: UInt64?
+
+        var unwritten: UInt64 { buffer.eventCount + unsettled }
     }
 
     private let engine: KeychainEngine
@@ -36,6 +45,8 @@ final class AuditBook: AuditSink {
     private let clock: any KeychainClock
     private let logger: Logger
     private let state = Mutex(State())
+    /// Tells the enclave this process from those before.
+    private let teller = UInt64.random(in: .min ... .max)
     /// There is a first line.
     private let arrivals: EventSignal
     /// Nobody waits for the second to be over.
@@ -71,6 +82,12 @@ final class AuditBook: AuditSink {
 
     /// Since when nothing could be written, in seconds since 2001-01-01T00:00:00Z.
     var failedSince: Double? { state.withLock { $0.failedSince } }
+
+    private var unwritten: AuditPage.Unwritten? {
+        state.withLock { state in
+            state.failedSince.map { AuditPage.Unwritten(count: state.unwritten, since: $0) }
+        }
+    }
 
     // MARK: Taking
 
@@ -165,7 +182,8 @@ final class AuditBook: AuditSink {
             try write(&lines, saysOwn: taken.saysOwn, &writer)
             hasWritten()
         } catch {
-            hasFailed(error, giving: lines, back: taken.saysOwn)
+            let unsettled = writer?.unsettledCount ?? 0
+            hasFailed(error, giving: lines, unsettled, back: taken.saysOwn)
         }
         for waiting in taken.waiting { waiting.signal() }
         return taken.isEnding
@@ -179,21 +197,38 @@ final class AuditBook: AuditSink {
             do throws(KeychainError) { folder = try self.folder() } catch { throw .keychain(error) }
             if writer == nil { writer = AuditWriter(engine, folder) } else { writer?.folder = folder }
         }
+        // The next block is to say what the process before this one took with it.
+        if state.withLock({ $0.told == nil }) { tell(unwritten: 0) }
         try writer?.write(&lines, saysOwn: saysOwn)
+    }
+
+    /// Where the enclave does not hear it the next attempt says it.
+    private func tell(unwritten count: UInt64) {
+        guard state.withLock({ $0.told != count }) else { return }
+        do throws(KeychainError) {
+            try engine.noteUnwritten(count, by: teller)
+            state.withLock { $0.told = count }
+        } catch {
+            logger.debug("the enclave was not told what is not recorded", metadata: ["cause": "\(error.reason)"])
+        }
     }
 
     private func hasWritten() {
         let failed = state.withLock { state in
-            defer { (state.failedSince, state.pause) = (nil, Self.interval) }
+            defer { (state.failedSince, state.pause, state.unsettled) = (nil, Self.interval, 0) }
             return state.failedSince
         }
         if failed != nil { logger.notice("the audit record is written again") }
+        tell(unwritten: 0)
     }
 
-    private func hasFailed(_ failure: AuditWriter.Failure, giving lines: [AuditRecord], back saysOwn: Bool) {
+    private func hasFailed(
+        _ failure: AuditWriter.Failure, giving lines: [AuditRecord], _ unsettled: UInt64, back saysOwn: Bool
+    ) {
         let now = clock.wallClock
         let isFirst = state.withLock { state in
             state.buffer.giveBack(lines)
+            state.unsettled = unsettled
             state.saysOwn = state.saysOwn || saysOwn
             defer {
                 state.pause = state.failedSince == nil ? Self.interval : min(state.pause * 2, Self.longestPause)
@@ -204,6 +239,7 @@ final class AuditBook: AuditSink {
         if isFirst {
             logger.error("the audit record cannot be written", metadata: ["cause": "\(failure.cause)"])
         }
+        tell(unwritten: state.withLock { $0.unwritten })
         // Again after a while; nothing new may come for long.
         arrivals.signal()
     }
@@ -213,7 +249,9 @@ final class AuditBook: AuditSink {
     /// - Throws: `errSecInteractionNotAllowed` while the keychain is locked.
     func page(_ query: AuditQuery) throws(KeychainError) -> AuditPage {
         if query.from == nil { synchronize() }
-        return try AuditReader(engine, try folder()).page(query)
+        var page = try AuditReader(engine, try folder()).page(query)
+        page.unwritten = unwritten
+        return page
     }
 }
 

@@ -57,6 +57,11 @@ struct AuditBuffer: Sendable {
 
     var isEmpty: Bool { reads.isEmpty && others.isEmpty && returned.isEmpty && dropped == 0 }
     var lineCount: Int { reads.count + others.count + returned.count }
+    /// All that happened, each once, with a line or without.
+    var eventCount: UInt64 {
+        reads.values.reduce(0) { $0 + $1.count } + others.values.reduce(0) { $0 + $1.count }
+            + returned.reduce(0) { $0 + $1.count } + dropped
+    }
     private var isFull: Bool { lineCount >= Self.most }
 
     mutating func note(_ item: ReleasedItem, to party: AuditParty, inPersonsName: Bool, at moment: Double) {

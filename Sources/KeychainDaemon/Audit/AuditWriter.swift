@@ -26,6 +26,10 @@ struct AuditWriter {
     /// Given to the disk, and maybe counted by the enclave.
     private var unsettled: (block: SealedAuditBlock, records: [AuditRecord])?
 
+    /// Events of a block of which nobody knows whether it is on the disk; the next attempt
+    /// finds out.
+    var unsettledCount: UInt64 { unsettled?.records.reduce(0) { $0 + $1.count } ?? 0 }
+
     /// Records in one block.
     static let batch = 128
 

@@ -36,7 +36,7 @@ struct LogCommand: Verb {
 
             --json writes one object a line: {"time", "last", "event", "count", "by", "program", "pid", "for", "forPid", \
             "forBy", "strength", "contained", "inPersonsName", "kind", "protection", "group", "service", "account", \
-            "item", "allowed", "status", "reason"}; with --verify one {"sound", "blocks", "lines", "completeUpTo", \
+            "item", "allowed", "status", "reason"}; with --verify one {"sound", "blocks", "lines", "completeUpTo", "unwritten", \
             "findings": [{"kind", "file", "block", "what"}]}.
             """)
 
@@ -103,13 +103,19 @@ struct LogCommand: Verb {
             since: since.flatMap { LogMoment($0) }?.seconds(at: clock.wallClock),
             until: until.flatMap { LogMoment($0) }?.seconds(at: clock.wallClock))
         var isBroken = false
+        var unwritten: AuditPage.Unwritten?
         while true {
             let page = try reading.next()
+            if unwritten == nil, let waiting = page.unwritten {
+                unwritten = waiting
+                if follow { surroundings.console.note("latchkey: \(waiting.text)") }
+            }
             isBroken = isBroken || page.findings.contains { $0.kind != .keysForgotten }
             try show(page.records.filter(filter.passes), reading.names, on: surroundings.console)
             guard page.isAtEnd else { continue }
             guard let ending, try !isOver(ending, clock) else { break }
         }
+        if let unwritten, !follow { surroundings.console.note("latchkey: \(unwritten.text)") }
         if isBroken {
             surroundings.console.note(
                 "latchkey: something does not fit in the record; `latchkey log --verify` says what.")

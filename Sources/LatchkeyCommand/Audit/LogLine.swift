@@ -99,8 +99,10 @@ struct LogVerdict: Sendable {
     private var blocks: UInt64 = 0
     private var lines: UInt64 = 0
     private var last: Double?
+    private var unwritten: AuditPage.Unwritten?
 
     mutating func take(_ page: AuditPage) {
+        unwritten = page.unwritten
         findings += page.findings.filter { !findings.contains($0) }
         blocks += page.blocks
         lines += UInt64(page.records.count)
@@ -123,6 +125,7 @@ struct LogVerdict: Sendable {
                 "The record is not as the keychain wrote it. Its other lines (\(self.lines)) are; a backup of "
                     + "the folder may have what is missing.")
         }
+        if let unwritten { lines.append(unwritten.text) }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -165,6 +168,7 @@ struct LogVerdict: Sendable {
         .object([
             ("sound", .bool(isSound)), ("blocks", .integer(Int64(clamping: blocks))),
             ("lines", .integer(Int64(clamping: lines))), ("completeUpTo", JSONValue(completeUpTo)),
+            ("unwritten", .integer(Int64(clamping: unwritten?.count ?? 0))),
             (
                 "findings",
                 .array(
@@ -177,5 +181,13 @@ struct LogVerdict: Sendable {
                     })
             ),
         ])
+    }
+}
+
+extension AuditPage.Unwritten {
+    /// For a person.
+    var text: String {
+        let moment = Timestamp(secondsSince2001: since).text.map { " since \($0)" } ?? ""
+        return "Nothing could be written\(moment): \(count) events wait in the daemon (`latchkey doctor` says why)."
     }
 }
