@@ -154,9 +154,8 @@ final class DeviceWatch: Sendable {
             } catch { return }
             renewal.drain()
             again = nil
-            // What was locked may be open now, also where the pass has more before it.
-            if inspection.leftLocked {
-                inspection = QuietInspection()
+            if inspection.waitsForUnlock {
+                inspection.goOn()
                 pause = Self.pauseOfInspection
             }
             do throws(KeychainError) {

@@ -7,29 +7,45 @@ internal import Synchronization
 /// or an index makes an item "not found", which nobody would look for with `latchkey doctor --verify`.
 ///
 /// Opens the metadata alone, with keys that the daemon has: the enclave is not asked for row keys,
-/// no value is read. Rows whose class is locked are passed over.
+/// no value is read. Rows whose class is locked are passed over at first; once all others were
+/// looked at the pass waits before the first of them until they are open (``goOn()``), and goes on
+/// from there each time, however short that is.
 package struct QuietInspection: Sendable {
     /// Rows of one step: a few milliseconds.
-    static let rowsOfAStep = 256
+    package static let rowsOfAStep = 256
     /// Of a larger store every page would be read for it.
     static let mostRows: Int64 = 100_000
 
-    private var classes = ArraySlice(ItemClass.stored)
-    private var last: Int64 = .min
+    /// What is left: behind a row of the first of these classes.
+    private struct Place {
+        var classes = ArraySlice(ItemClass.stored)
+        var last: Int64 = .min
+    }
+
+    private var place = Place()
+    /// Before the first rows that were passed over.
+    private var leftOut: Place?
+    /// Whether it is back at these.
+    private var isBack = false
     private var callsSeen = -1
     private var isChecked = false
-    /// Whether rows were passed over because their class is locked.
-    package private(set) var leftLocked = false
+    /// Whether the next rows are locked.
+    package private(set) var waitsForUnlock = false
     private var damaged = 0
 
     /// So many damaged rows at the most are set aside that nobody asked for: half of what the brake
     /// lets through, so that no look of ours keeps anybody from writing.
     private static let mostDamaged = 8
 
-    package init() {}
+    private let rowsOfAStep: Int
 
-    /// Whether it has been through all rows.
-    package var isOver: Bool { classes.isEmpty }
+    package init(rowsOfAStep: Int = QuietInspection.rowsOfAStep) { self.rowsOfAStep = rowsOfAStep }
+
+    /// Whether it has been through all rows, or has to wait before the others.
+    package var isOver: Bool { place.classes.isEmpty || waitsForUnlock }
+
+    /// What was locked may be open now.
+    package mutating func goOn() { waitsForUnlock = false }
 
     /// Looks at the next rows, unless there were calls since the last step. What does not open is set
     /// aside as a reader would, what leads to a row is written anew.
@@ -38,16 +54,20 @@ package struct QuietInspection: Sendable {
     /// - Throws: where something could not be written or read: this pass is over then.
     @discardableResult
     package mutating func step(_ engine: KeychainEngine) throws(KeychainError) -> Bool {
-        guard let itemClass = classes.first, isIdle(engine) else { return false }
-        let rows: ArraySlice<ItemClass>
+        guard !waitsForUnlock, let itemClass = place.classes.first, isIdle(engine) else { return false }
+        let next: Place
         do throws(KeychainError) {
             try engine.refuseIfMalformed()
-            rows = try engine.calls.during { () throws(KeychainError) in try look(itemClass, engine) }
+            next = try engine.calls.during { () throws(KeychainError) in try look(itemClass, engine) }
         } catch {
-            classes = []
+            place.classes = []
             throw engine.noteMalformation(error)
         }
-        classes = rows
+        place = next
+        if next.classes.isEmpty, let leftOut {
+            (place, isBack) = (leftOut, true)
+            self.leftOut = nil
+        }
         callsSeen = engine.calls.count
         return true
     }
@@ -64,20 +84,18 @@ package struct QuietInspection: Sendable {
     private static let muchDamage = KeychainError(
         .decode, reason: .mayBeSetAside, underlying: "many rows do not open: `latchkey doctor --verify`")
 
-    /// - Returns: the classes that are left.
-    private mutating func look(
-        _ itemClass: ItemClass, _ engine: KeychainEngine
-    ) throws(KeychainError) -> ArraySlice<ItemClass> {
-        let after = last
+    /// - Returns: where the next step begins.
+    private mutating func look(_ itemClass: ItemClass, _ engine: KeychainEngine) throws(KeychainError) -> Place {
+        let after = place.last
         if !isChecked {
             isChecked = true
             let most = try engine.store.read { reader throws(KeychainError) in try reader.mostRows() }
             guard most <= Self.mostRows else { throw Self.tooMany }
         }
+        let most = rowsOfAStep
         let (end, found, damage, isLocked) = try engine.store.read { reader throws(KeychainError) in
-            try Self.suspects(itemClass, after: after, engine, reader)
+            try Self.suspects(itemClass, after: after, atMost: most, engine, reader)
         }
-        if isLocked { leftLocked = true }
         damaged += damage.count
         guard damaged <= Self.mostDamaged else { throw Self.muchDamage }
         try engine.settle(damage)
@@ -87,22 +105,23 @@ package struct QuietInspection: Sendable {
                 guard error.status == .duplicateItem else { throw error }
             }
         }
-        guard let end else {
-            last = .min
-            return classes.dropFirst()
+        if isLocked, isBack {
+            waitsForUnlock = true
+            return place
         }
-        last = end
-        return classes
+        if isLocked, leftOut == nil { leftOut = place }
+        guard let end else { return Place(classes: place.classes.dropFirst()) }
+        return Place(classes: place.classes, last: end)
     }
 
     /// Rows to which something is wrong in one batch, and its last number; nil at the end.
     private static func suspects(
-        _ itemClass: ItemClass, after rowid: Int64, _ engine: KeychainEngine, _ reader: StoreReader
+        _ itemClass: ItemClass, after rowid: Int64, atMost most: Int, _ engine: KeychainEngine, _ reader: StoreReader
     ) throws(KeychainError) -> (end: Int64?, found: [Candidate], damage: [DamageReport], isLocked: Bool) {
         var found: [Candidate] = []
         var damage: [DamageReport] = []
         var isLocked = false
-        let rows = try reader.walkColumns(itemClass, after: rowid, atMost: rowsOfAStep)
+        let rows = try reader.walkColumns(itemClass, after: rowid, atMost: most)
         for var stored in rows {
             switch try engine.opener.open(stored.row, itemClass, reader) {
             case .effaced: continue

@@ -5,7 +5,7 @@ package import KeychainPlatform
 package struct SessionBusFailure: Error, CustomStringConvertible {
     package let description: String
 
-    init(_ what: String, _ result: Int32) { description = "\(what): \(SystemCallError(what, errno: -result))" }
+    init(_ what: String, _ result: Int32) { description = "\(SystemCallError(what, errno: -result))" }
 }
 
 /// Who answers what comes over a bus.

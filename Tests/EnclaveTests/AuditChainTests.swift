@@ -352,8 +352,26 @@ import Testing
         blocks += try append(["a part"], to: enclave)
         enclave.close()
         enclave = try home.cheap()
+        try enclave.noteUnwritten(0, by: 2)
         blocks += try append(["two"], to: enclave)
         #expect(try lost(blocks, in: enclave) == [0, 0, 7])
+    }
+
+    /// However often the enclave ends: what waits is in the daemon, which goes on.
+    @Test func anEnclaveThatEndsAloneLosesNothing() throws {
+        let home = try EnclaveHome()
+        var enclave = try home.cheap()
+        var blocks = try append(["one"], to: enclave)
+        for count in UInt64(5)...8 {
+            try enclave.noteUnwritten(count, by: 1)
+            enclave.close()
+            enclave = try home.cheap()
+        }
+        blocks += try append(["what waited"], to: enclave)
+        try enclave.noteUnwritten(0, by: 1)
+        try enclave.noteUnwritten(0, by: 2)
+        blocks += try append(["two"], to: enclave)
+        #expect(try lost(blocks, in: enclave) == [0, 0, 0])
     }
 
     /// The enclave goes on, and another daemon comes.
@@ -377,6 +395,7 @@ import Testing
         try enclave.noteUnwritten(4, by: 1)
         enclave.close()
         enclave = try home.cheap()
+        try enclave.noteUnwritten(0, by: 2)
         blocks.append(try #require(try enclave.sealAudit(Array("two".utf8), fromFile: 0)))
         enclave.close()
         enclave = try home.cheap()
@@ -394,6 +413,7 @@ import Testing
         #expect(try enclave.confirmAudit(first) == first.place.at(1))
         enclave.close()
         enclave = try home.cheap()
+        try enclave.noteUnwritten(0, by: 2)
         let blocks = try [first] + append(["two"], to: enclave)
         #expect(try lost(blocks, in: enclave) == [0, 2])
         guard case .blocks(let opened) = enclave.openAudit(blocks.map(\.box), from: first.place) else {
@@ -411,6 +431,7 @@ import Testing
         try enclave.setPasscode(.text("1234"))
         enclave.close()
         enclave = try home.cheap()
+        try enclave.noteUnwritten(0, by: 2)
         let blocks = try append(["two"], to: enclave)
         try enclave.unlock(with: .passcode(.text("1234")))
         #expect(try lost(blocks, in: enclave) == [6])

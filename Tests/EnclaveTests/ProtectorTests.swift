@@ -243,6 +243,25 @@ struct ProtectorTests {
         #expect(try scene.kinds == ["tpm2"])
     }
 
+    /// A secret that opens nothing any more is not left lying because the start could not efface it.
+    @Test func whatCouldNotBeEffacedIsOnceItCan() throws {
+        let scene = try Scene()
+        _ = try scene.opened()
+        try scene.addTPM()
+        let before = try scene.home.contents()
+        try scene.remove("software-file")
+        try scene.startAgain()
+        let blocked = scene.home.path("software-secret.1")
+        try FileManager.default.createDirectory(atPath: blocked + "/inner", withIntermediateDirectories: true)
+        let connection = try scene.open()
+        #expect(try connection.describe().unrepairedFiles == ["software-secret"])
+        #expect(try connection.describe().unrepairedFiles == ["software-secret"], "as long as that is so")
+        try scene.home.write("software-secret.0", try #require(before["software-secret.0"]))
+        try FileManager.default.removeItem(atPath: blocked)
+        #expect(try connection.describe().unrepairedFiles == [])
+        #expect(try scene.files.isDisjoint(with: ["software-secret.0", "software-secret.1"]))
+    }
+
     /// What was to come and does not open takes nothing away from what does.
     @Test func anUnfinishedReplacementDoesNotNeedWhatWasToCome() throws {
         let scene = try Scene()

@@ -30,6 +30,12 @@ private final class SlowDisk: Sendable {
     }
 
     func release() { letGo.signal() }
+
+    /// What comes from then on waits again.
+    func hold() {
+        letGo.drain()
+        isReached.drain()
+    }
 }
 
 /// What goes on while the enclave's disk keeps a block of the audit record waiting.
@@ -87,6 +93,7 @@ private final class SlowDisk: Sendable {
         expectBusy { _ = try sealed("two", other) }
         expectBusy { _ = try other.confirmAudit(block) }
         expectBusy { _ = try other.auditHead(settled: true) }
+        expectBusy { try other.noteUnwritten(1, by: 1) }
         // Whoever reads the record goes by what counts already.
         #expect(try other.auditHead(settled: false) == block.place)
         disk.release()
@@ -189,6 +196,49 @@ private final class SlowDisk: Sendable {
         try server.home.remove("audit")
         try server.home.write("audit", head)
         #expect(try daemon.confirmAudit(block) == block.place.at(1))
+    }
+
+    /// What waits is told on the same thread, and keeps nobody from a key either.
+    @Test func keysAreOpenedWhileItIsWrittenWhatWaits() throws {
+        let other = try server.connect()
+        let made = try MadeKey(in: other)
+        let first = try sealed("one", daemon)
+        let confirmation = try confirming(first)
+        disk.release()
+        _ = try confirmation.get()
+        disk.hold()
+        let daemon = daemon
+        let noting = try Asking { () throws(KeychainError) in try daemon.noteUnwritten(3, by: 1) }
+        try disk.waitUntilReached()
+        for _ in 0..<100 { #expect(try made.opens(in: other)) }
+        #expect(!noting.isDone)
+        expectBusy { _ = try sealed("two", other) }
+        disk.release()
+        try noting.get()
+        #expect(try sealed("two", other).place == first.place.at(1))
+    }
+
+    /// Where it cannot be written that so many wait, and they are written after all, none is lost.
+    @Test func whatWaitedAndCouldNotBeToldIsNotLost() throws {
+        let server = try RunningServer()
+        let daemon = try server.connect()
+        _ = try daemon.confirmAudit(try sealed("one", daemon))
+        let head = try server.home.read("audit")
+        try server.home.remove("audit")
+        try FileManager.default.createDirectory(atPath: server.home.path("audit"), withIntermediateDirectories: false)
+        #expect(throws: KeychainError.self) { try daemon.noteUnwritten(5, by: 1) }
+        try server.home.remove("audit")
+        try server.home.write("audit", head)
+        let block = try sealed("two", daemon)
+        _ = try daemon.confirmAudit(block)
+        try daemon.noteUnwritten(0, by: 1)
+        try daemon.noteUnwritten(0, by: 2)
+        let next = try sealed("three", daemon)
+        guard case .blocks(let opened) = try daemon.openAudit([block.box, next.box], from: block.place) else {
+            Issue.record("not opened")
+            return
+        }
+        #expect(opened.map { $0?.droppedEvents } == [0, 0])
     }
 
     /// Another chain of keys begins in the same file: behind the block, not beside it.

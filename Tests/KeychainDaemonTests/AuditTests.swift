@@ -268,6 +268,37 @@ import Testing
 
     // MARK: What cannot be written
 
+    /// What was told of events that wait is taken back, also where the answer to it was lost.
+    @Test func nothingIsLostThatWasWrittenAfterAll() throws {
+        let gate = try EnclaveGate()
+        let daemon = try DaemonUnderTest(gate: gate)
+        try Self.add("alice", daemon)
+        let folder = "\(daemon.locations.dataDirectory)/audit"
+        let kept = "\(daemon.locations.dataDirectory)/kept"
+        #expect(try page(daemon).unwritten == nil)
+        try FileManager.default.copyItem(atPath: folder, toPath: kept)
+        try FileManager.default.removeItem(atPath: folder)
+        try Data("x".utf8).write(to: URL(filePath: folder))
+        gate.loseAnswersToNotes()
+        _ = try daemon.client().perform(Self.request("alice"))
+        _ = try? page(daemon)
+        #expect(daemon.lines.all.contains { $0.hasPrefix("the enclave was not told") })
+        gate.giveAnswersToNotes()
+        try FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.moveItem(atPath: kept, toPath: folder)
+        let page = try page(daemon)
+        #expect(page.findings.isEmpty && page.unwritten == nil)
+        #expect(page.records.contains { $0.event == .read })
+        // As if another daemon came, after this one was killed.
+        try daemon.enclave.noteUnwritten(0, by: 0)
+        let block = try #require(try daemon.enclave.sealAudit([1], fromFile: 0))
+        guard case .blocks(let opened) = daemon.enclave.openAudit([block.box], from: block.place) else {
+            Issue.record("not opened")
+            return
+        }
+        #expect(opened.map { $0?.droppedEvents } == [0])
+    }
+
     @Test func callsGoOnWhereNothingCanBeWritten() throws {
         let daemon = try DaemonUnderTest()
         try Self.add("alice", daemon)

@@ -12,6 +12,7 @@ final class EnclaveGate: Sendable {
         var holdsConfirmations = false
         var held = 0
         var isAway = false
+        var losesAnswers = false
         var opened: EventSignal
     }
 
@@ -36,6 +37,15 @@ final class EnclaveGate: Sendable {
     /// next change, and none is made.
     func hide() { state.withLock { $0.isAway = true } }
     func show() { state.withLock { $0.isAway = false } }
+
+    /// From now on nobody hears that it took what of the audit record cannot be written.
+    func loseAnswersToNotes() { state.withLock { $0.losesAnswers = true } }
+    func giveAnswersToNotes() { state.withLock { $0.losesAnswers = false } }
+
+    fileprivate func answerToNote() throws(KeychainError) {
+        guard state.withLock({ $0.losesAnswers }) else { return }
+        throw KeychainError(.notAvailable, reason: .enclaveUnreachable)
+    }
 
     fileprivate func refuseWhereHidden() throws(KeychainError) {
         guard state.withLock({ $0.isAway }) else { return }
@@ -167,6 +177,7 @@ private final class GatedConnection: EnclaveConnection {
 
     func noteUnwritten(_ count: UInt64, by teller: UInt64) throws(KeychainError) {
         try below.noteUnwritten(count, by: teller)
+        try gate.answerToNote()
     }
 
     func auditHead(settled: Bool) throws(KeychainError) -> AuditPlace? { try below.auditHead(settled: settled) }

@@ -144,7 +144,7 @@ import Testing
         #expect((1...(round + 2)).contains(reads))
     }
 
-    private enum Ended: CaseIterable { case daemon, both, nobody }
+    private enum Ended: CaseIterable { case daemon, enclave, both, nobody }
 
     /// Where nothing can be written, that is said, and whoever kills the daemon then takes
     /// the lines and not their number.
@@ -164,18 +164,26 @@ import Testing
         let verdict = try programs.run(BuiltPrograms.latchkey, ["log", "--verify", "--json"])
         let numbers = try JSONSerialization.jsonObject(with: Data(verdict.text.utf8)) as? [String: Any]
         #expect(verdict.status == 0 && numbers?["unwritten"] as? Int ?? 0 >= 4, "\(verdict.text)")
-        for process in ended == .nobody ? [] : ended == .both ? [daemon, enclave] : [daemon] {
+        let killed: [Int] =
+            switch ended {
+            case .daemon: [daemon]
+            case .enclave: [enclave]
+            case .both: [daemon, enclave]
+            case .nobody: []
+            }
+        for process in killed {
             try #require(kill(Int32(process), SIGKILL) == 0)
             let deadline = Deadline(after: .seconds(20), on: SystemClock())
             #expect(try ProcessHandle.waitForEnd(of: Int32(process), until: deadline) == .ready)
         }
-        if ended == .nobody { _ = try programs.run("/usr/bin/prlimit", ["--pid", "\(daemon)", "--fsize=unlimited:"]) }
+        let lives = ended == .nobody || ended == .enclave
+        if lives { _ = try programs.run("/usr/bin/prlimit", ["--pid", "\(daemon)", "--fsize=unlimited:"]) }
         #expect(try programs.latchkey("get", "mail", "alice").text.contains("CANARY"))
         let gaps = try lines("--event", "gap")
         let reads = try lines("--event", "read").compactMap { $0["count"] as? Int }.reduce(0, +)
         let last = try programs.run(BuiltPrograms.latchkey, ["log", "--verify", "--json"])
         #expect(last.status == 0 && last.text.contains(#""unwritten":0"#), "\(last.text)")
-        guard ended != .nobody else {
+        guard !lives else {
             #expect(gaps.isEmpty && reads == 4)
             return
         }

@@ -30,8 +30,8 @@ struct AuditLedger: Sendable {
     var confirming: AuditConfirmation?
     /// Goes with a lock.
     var cursor: Cursor?
-    /// What the daemon says that it cannot write, which is lost if it ends.
-    private var waiting: (teller: UInt64, count: UInt64)?
+    /// What the daemon says that it cannot write: lost once another one speaks in its place.
+    private var waiting: (count: UInt64, teller: UInt64) = (0, 0)
 
     /// What the disk says of the newest chain.
     init(_ chain: AuditChain?, places: [[UInt8]], root: borrowing RootKey, of store: StoreID) throws(KeybagError) {
@@ -43,19 +43,23 @@ struct AuditLedger: Sendable {
             else { continue }
             held = Held(head: head, key: key, place: index)
         }
-        // Whoever had it has ended.
-        witness.lose(held?.head.unwritten ?? 0)
+        guard let lack = held?.head.lack else { return }
+        witness.lose(lack.lost)
+        // Whoever has it may live: this process is another one, the daemon perhaps not.
+        waiting = (min(lack.waiting, AuditWitness.mostLost), lack.teller)
     }
 
-    /// How much the record lacks once a block is on the disk that says so of a part of it.
-    func unwritten(saying said: UInt64 = 0) -> UInt64 {
-        witness.dropped - min(said, witness.dropped) + (waiting?.count ?? 0)
+    /// What the record lacks once a block is on the disk that says so of a part of it.
+    func lack(saying said: UInt64 = 0) -> AuditLack {
+        AuditLack(
+            lost: witness.dropped - min(said, witness.dropped), waiting: waiting.count,
+            teller: waiting.count == 0 ? 0 : waiting.teller)
     }
 
     /// - Parameter teller: the daemon; what another told before is lost.
     mutating func hear(unwritten count: UInt64, from teller: UInt64) {
-        if let waiting, waiting.teller != teller { witness.lose(waiting.count) }
-        waiting = (teller, min(count, AuditWitness.mostLost))
+        if waiting.teller != teller { witness.lose(waiting.count) }
+        waiting = (min(count, AuditWitness.mostLost), teller)
     }
 
     /// The place that does not say what counts now.

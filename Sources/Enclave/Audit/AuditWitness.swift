@@ -18,7 +18,8 @@ struct AuditWitness: Sendable {
     /// Events that no line will tell; said with the next block.
     private(set) var dropped: UInt64 = 0
 
-    var hasEvents: Bool { !events.isEmpty || dropped > 0 }
+    /// What is lost has no moment of its own, and waits for a line that has one.
+    var hasEvents: Bool { !events.isEmpty }
     var mark: Mark { Mark(rowKeys: rowKeys, events: events.count, dropped: dropped) }
 
     mutating func note(rowKeys count: Int) { rowKeys += UInt64(count) }

@@ -44,13 +44,14 @@ extension EnclaveCore {
         else { return nil }
         let lost = OpenedAuditBlock(parsing: content)?.droppedEvents ?? 0
         return try beginWriting(
-            state.after(boxOf: block.box.count), unwritten: audit.unwritten(saying: lost),
+            state.after(boxOf: block.box.count), lack: audit.lack(saying: lost),
             block: AuditConfirmation.Block(digest: KeyDerivation.digest(block.box), lost: lost))
     }
 
     /// So many events wait in the daemon, which cannot write them. Kept beside the end of
     /// the record, in place, which a full disk does not prevent: if the daemon ends before
-    /// there is room, the record says how many are lost.
+    /// there is room, the record says how many are lost, at most. Heard also where that cannot
+    /// be written.
     ///
     /// - Parameters:
     ///   - count: all that wait; 0: everything is written.
@@ -62,18 +63,18 @@ extension EnclaveCore {
     ) throws(KeychainError) -> AuditConfirmation? {
         guard audit.confirming == nil else { throw Self.confirming }
         audit.hear(unwritten: count, from: teller)
-        let unwritten = audit.unwritten()
-        guard let head = audit.held?.head, head.unwritten != unwritten else { return nil }
-        return try beginWriting(head.state, unwritten: unwritten, block: nil)
+        let lack = audit.lack()
+        guard let head = audit.held?.head, head.lack != lack else { return nil }
+        return try beginWriting(head.state, lack: lack, block: nil)
     }
 
     /// Where the record ends from now on, in the place that does not count.
     private mutating func beginWriting(
-        _ state: AuditState, unwritten: UInt64, block: AuditConfirmation.Block?
+        _ state: AuditState, lack: AuditLack, block: AuditConfirmation.Block?
     ) throws(KeychainError) -> AuditConfirmation? {
         guard var next = audit.held else { return nil }
         let (storage, place) = (storage, audit.freePlace)
-        next.head = AuditHead(generation: next.head.generation + 1, state: state, unwritten: unwritten)
+        next.head = AuditHead(generation: next.head.generation + 1, state: state, lack: lack)
         next.place = place
         let record = next.head.sealed(under: next.key, of: store)
         do throws(KeybagError) {
@@ -157,8 +158,7 @@ extension EnclaveCore {
         settleConfirmation()
         let former = audit.held?.head
         let state = AuditState(first: fresh, after: former?.state, fromFile: lowest)
-        let head = AuditHead(
-            generation: (former?.generation ?? 0) + 1, state: state, unwritten: audit.unwritten())
+        let head = AuditHead(generation: (former?.generation ?? 0) + 1, state: state, lack: audit.lack())
         let place = audit.freePlace
         try storage.write(auditHead: head.sealed(under: fresh.stateKey, of: store), at: place)
         return AuditLedger.Held(head: head, key: fresh.stateKey, place: place)

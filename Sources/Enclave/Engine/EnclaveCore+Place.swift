@@ -31,6 +31,7 @@ extension EnclaveCore {
         // Its secret is in no memory: only a person's change of the passcode makes another.
         lacksEffacement = !keybag.body.fileEffacement.isEmpty && !storage.holdsEffacement
         let fault = keepFiles()
+        effaceWhatWasLeft()
         forgetWhatIsWritten()
         guard fault == nil else { return }
         // It may say where another one was: a copy of the folder, copied over it.
@@ -59,6 +60,19 @@ extension EnclaveCore {
             }
             if !failures.isEmpty { placeFault = .damaged }
         } catch { placeFault = .damaged }
+    }
+
+    /// The secret of a software protector that is none any more, where the start could not
+    /// efface it.
+    private mutating func effaceWhatWasLeft() {
+        guard unrepaired.contains(where: { $0.fileName == SoftwareSecret.fileName }), let protectors,
+            protectors.software == nil, protectors.body.coming.isEmpty, !protectors.body.contains(.softwareFile)
+        else { return }
+        do throws(KeybagError) {
+            guard try !storage.announcesRoot else { return }
+            try storage.effaceSoftwareSecret()
+            unrepaired.removeAll { $0.fileName == SoftwareSecret.fileName }
+        } catch { return }
     }
 
     /// A file that could not be written and was since, by whomever, is named no more.

@@ -102,8 +102,8 @@ enum WrapBinding {
         of(AssociatedData("latchkey audit state key 1"), store, chain)
     }
 
-    static func auditHead(store: StoreID, _ chain: [UInt8], hasUnwritten: Bool) -> AssociatedData {
-        of(AssociatedData(hasUnwritten ? "latchkey audit head 2" : "latchkey audit head 1"), store, chain)
+    static func auditHead(store: StoreID, _ chain: [UInt8], isLacking: Bool) -> AssociatedData {
+        of(AssociatedData(isLacking ? "latchkey audit head 2" : "latchkey audit head 1"), store, chain)
     }
 
     private static func of(_ purpose: AssociatedData, _ store: StoreID, _ name: [UInt8]) -> AssociatedData {

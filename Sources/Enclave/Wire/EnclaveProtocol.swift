@@ -8,7 +8,8 @@ package enum EnclaveProtocol {
     /// authentication contexts and questions.
     /// 4: what a person is shown of a constrained row is bound to its key.
     /// 5: the audit record.
-    static let version: UInt32 = 5
+    /// 6: what of it cannot be written.
+    static let version: UInt32 = 6
     /// The socket's name in the run folder.
     package static let socketName = EnclaveRendezvous.socketName
     /// Held by the process that owns the socket.

@@ -32,11 +32,20 @@ final class AuditBook: AuditSink {
         /// Until the next attempt.
         var pause = AuditBook.interval
         var isEnding = false
-        /// What the enclave was told of events that wait; nil: not even that this process
-        /// is another one.
-        var told: UInt64?
+        /// Events that an attempt is made to write just now.
+        var underWay: UInt64 = 0
+        var told = Told.nothing
 
-        var unwritten: UInt64 { buffer.eventCount + unsettled }
+        var unwritten: UInt64 { buffer.eventCount + unsettled + underWay }
+    }
+
+    /// What the enclave was told of events that wait.
+    private enum Told: Equatable {
+        /// Not even that this process is another one.
+        case nothing
+        case count(UInt64)
+        /// It did not answer, and may have heard it.
+        case unknown
     }
 
     private let engine: KeychainEngine
@@ -169,6 +178,7 @@ final class AuditBook: AuditSink {
     private func write(_ writer: inout AuditWriter?) -> Bool {
         let taken = state.withLock { state in
             defer {
+                (state.underWay, state.unsettled) = (state.unwritten, 0)
                 state.buffer = AuditBuffer()
                 state.waiting = []
                 state.saysOwn = false
@@ -198,24 +208,30 @@ final class AuditBook: AuditSink {
             if writer == nil { writer = AuditWriter(engine, folder) } else { writer?.folder = folder }
         }
         // The next block is to say what the process before this one took with it.
-        if state.withLock({ $0.told == nil }) { tell(unwritten: 0) }
+        if state.withLock({ $0.told == .nothing }) { tell(unwritten: 0) }
         try writer?.write(&lines, saysOwn: saysOwn)
     }
 
-    /// Where the enclave does not hear it the next attempt says it.
+    /// Where the enclave does not answer the next attempt tells it again.
     private func tell(unwritten count: UInt64) {
-        guard state.withLock({ $0.told != count }) else { return }
+        guard state.withLock({ $0.told != .count(count) }) else { return }
+        let told: Told
         do throws(KeychainError) {
             try engine.noteUnwritten(count, by: teller)
-            state.withLock { $0.told = count }
+            told = .count(count)
         } catch {
+            told = .unknown
             logger.debug("the enclave was not told what is not recorded", metadata: ["cause": "\(error.reason)"])
         }
+        state.withLock { $0.told = told }
     }
 
     private func hasWritten() {
         let failed = state.withLock { state in
-            defer { (state.failedSince, state.pause, state.unsettled) = (nil, Self.interval, 0) }
+            defer {
+                (state.failedSince, state.pause) = (nil, Self.interval)
+                (state.unsettled, state.underWay) = (0, 0)
+            }
             return state.failedSince
         }
         if failed != nil { logger.notice("the audit record is written again") }
@@ -228,7 +244,7 @@ final class AuditBook: AuditSink {
         let now = clock.wallClock
         let isFirst = state.withLock { state in
             state.buffer.giveBack(lines)
-            state.unsettled = unsettled
+            (state.unsettled, state.underWay) = (unsettled, 0)
             state.saysOwn = state.saysOwn || saysOwn
             defer {
                 state.pause = state.failedSince == nil ? Self.interval : min(state.pause * 2, Self.longestPause)

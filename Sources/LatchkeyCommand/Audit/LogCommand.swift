@@ -106,10 +106,10 @@ struct LogCommand: Verb {
         var unwritten: AuditPage.Unwritten?
         while true {
             let page = try reading.next()
-            if unwritten == nil, let waiting = page.unwritten {
-                unwritten = waiting
-                if follow { surroundings.console.note("latchkey: \(waiting.text)") }
+            if follow, (page.unwritten == nil) != (unwritten == nil) {
+                surroundings.console.note("latchkey: \(page.unwritten?.text ?? "The record is written again.")")
             }
+            unwritten = page.unwritten
             isBroken = isBroken || page.findings.contains { $0.kind != .keysForgotten }
             try show(page.records.filter(filter.passes), reading.names, on: surroundings.console)
             guard page.isAtEnd else { continue }

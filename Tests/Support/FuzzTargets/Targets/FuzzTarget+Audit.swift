@@ -61,7 +61,7 @@ extension FuzzTarget {
 
     #if DEBUG
         /// Where the record ends, as it lies in the enclave's folder.
-        static let auditHead = FuzzTarget("audit-head", largestInput: 512, seeds: { [auditHeadSeed(0), auditHeadSeed(3)] }) {
+        static let auditHead = FuzzTarget("audit-head", largestInput: 512, seeds: { [auditHeadSeed(AuditLack()), auditHeadSeed(AuditLack(lost: 3, waiting: 4, teller: 5))] }) {
             bytes throws(Finding) in
             guard let store = StoreID(store), let head = AuditHead(bytes, chain: chain, under: auditKey, of: store)
             else {
@@ -79,10 +79,10 @@ extension FuzzTarget {
             SharedSecret(SecretBytes(copying: [UInt8](repeating: 9, count: 32)))
         }
 
-        private static func auditHeadSeed(_ unwritten: UInt64) -> [UInt8] {
+        private static func auditHeadSeed(_ lack: AuditLack) -> [UInt8] {
             guard let store = StoreID(store) else { return [] }
             let state = AuditState(chain: chain, file: 3, ordinal: 2, previousCount: 5, fileKey: auditKey)
-            return AuditHead(generation: 7, state: state, unwritten: unwritten).sealed(under: auditKey, of: store)
+            return AuditHead(generation: 7, state: state, lack: lack).sealed(under: auditKey, of: store)
         }
     #endif
 }
