@@ -66,7 +66,7 @@ extension KeychainEngine {
             uuid: query.attributes[.uuid]?.string.flatMap(RowIdentifier.bytes) ?? Random.bytes(16),
             persistref: Random.bytes(16), attributes: attributes, accessControl: access, extras: extras,
             value: request.value, dataCode: request.value.map { blind.dataCode($0.bytes) } ?? [])
-        try ItemLimit.check(draft)
+        try draft.checkSize()
         return draft
     }
 
@@ -191,30 +191,5 @@ extension KeychainEngine {
     /// kSecAttrAccessControl is in every result with attributes, also for plain items.
     static func shownAccessControl(_ access: AccessControl?, _ protection: String) -> AccessControl? {
         access ?? ProtectionClass(rawValue: protection).map { AccessControl(unconstrained: $0) }
-    }
-}
-
-/// Sizes above which an item is refused whole (decisions.md).
-enum ItemLimit {
-    static let value = 64 << 20
-    static let attribute = 64 << 10
-    static let attributes = 1 << 20
-
-    static func check(_ draft: ItemDraft) throws(KeychainError) {
-        try check("the value", draft.value?.bytes.count ?? 0, value)
-        var total = 0
-        for (code, attribute) in draft.attributes.entries + draft.extras.entries {
-            try check(
-                Schema.anywhere(code).map { "kSecAttr\($0.name)" } ?? "\(code)", attribute.byteCount,
-                ItemLimit.attribute)
-            total += attribute.byteCount
-        }
-        try check("all attributes together", total, attributes)
-    }
-
-    private static func check(_ what: @autoclosure () -> String, _ size: Int, _ limit: Int) throws(KeychainError) {
-        guard size <= limit else {
-            throw KeychainError(.dataTooLarge, reason: .tooLarge(what: what(), limit: limit, size: size))
-        }
     }
 }

@@ -156,7 +156,7 @@ struct Revision: Sendable {
                 return false
             }
         } else {
-            try ItemLimit.check(plan.draft)
+            try plan.draft.checkSize()
             let stored = engine.maker.resealMetadata(
                 of: candidate.row, sealID: candidate.metadata.sealID, plan.draft, under: key)
             if plan.newPrimaryKey != nil { try engine.refuseBesideHidden(stored, itemClass, transaction, seen) }
@@ -209,7 +209,7 @@ struct Revision: Sendable {
         case .effaced: return .gone
         case .damaged(let cause): return .damaged(cause)
         }
-        try ItemLimit.check(draft)
+        try draft.checkSize()
         var stored = try engine.maker.seal(draft, under: key, terms.context)
         stored.row.rowid = candidate.row.rowid
         return .row(stored)

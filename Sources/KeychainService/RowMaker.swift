@@ -23,6 +23,10 @@ struct ItemDraft: Sendable {
     var hasSecret: Bool { value != nil || !extras.isEmpty || ShownItem.isBound(to: accessControl) }
 
     var accessControlEncoding: [UInt8] { accessControl?.encoded ?? [] }
+
+    func checkSize() throws(KeychainError) {
+        try ItemLimit.check(valueByteCount: value?.bytes.count ?? 0, attributes, extras)
+    }
 }
 
 /// Seals drafts into rows: digest, row key, both seals, blind values.

@@ -175,7 +175,7 @@ final class Importer: Sendable {
             case .replace:
                 // Nothing is no better password than the one that is there.
                 guard item.hasValue else { return .conflict }
-                if !job.isDryRun { try shelf.replace(item) }
+                if job.isDryRun { try item.checkSize() } else { try shelf.replace(item) }
                 return .replaced
             case .rename: return nil
             }
@@ -187,6 +187,7 @@ final class Importer: Sendable {
     }
 
     private func add(_ item: PlannedItem, at place: ItemPlace, _ shelf: ItemShelf) throws(KeychainError) -> Bool {
+        if job.isDryRun { try item.checkSize() }
         let isNew = try job.isDryRun ? true : shelf.add(item)
         taken.withLock { $0[place] = isNew ? .ours(item) : .before }
         return isNew

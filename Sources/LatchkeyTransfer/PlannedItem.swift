@@ -40,6 +40,16 @@ package struct PlannedItem: Sendable {
         return count
     }
 
+    /// As whoever stores it will.
+    ///
+    /// - Throws: `errSecDataTooLarge`.
+    func checkSize() throws(KeychainError) {
+        // The bound on the length spares small ones a copy.
+        let longest = value?.longestCount ?? 0
+        let count = longest <= 1 << 20 ? longest : value?.secret().count ?? 0
+        try ItemLimit.check(valueByteCount: count, attributes)
+    }
+
     package var place: ItemPlace { ItemPlace(kind, attributes, in: group) }
 
     var account: String { attributes[.account]?.string ?? "" }

@@ -53,6 +53,20 @@ import Testing
         #expect(dry.text.replacing(#""dryRun":true"#, with: #""dryRun":false"#) == real.text)
     }
 
+    /// What the keychain would refuse for its size is foretold, in the same words.
+    @Test func aDryRunSaysWhatIsTooLarge() throws {
+        let long = String(repeating: "u", count: 70_000)
+        let path = try write(
+            "rows.csv",
+            "name,url,username,password,note\nT,https://h.example/,user,pässword,\nT,https://i.example/,\(long),p,\n")
+        let dry = try programs.latchkey("import", "--dry-run", "--json", path)
+        #expect(try json(dry)["added"] as? Int == 1 && json(dry)["failed"] as? Int == 1, "\(dry.text)")
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/data/latchkey"))
+        let real = try programs.latchkey("import", "--json", path)
+        #expect(dry.text.replacing(#""dryRun":true"#, with: #""dryRun":false"#) == real.text)
+        #expect(dry.status == real.status && real.status != 0)
+    }
+
     /// Nothing is the matter with what was to be stored: as every command says it, and a second run
     /// stores the rest.
     @Test(.enabled(if: RunningKernel.mayMount, "mounts a small file system"))
