@@ -11,6 +11,8 @@ package import KeychainPlatform
 @safe package final class OakleyExchange {
     /// Bytes of a public value, and of what both sides have in common.
     package static let byteCount = 128
+    /// Of a public value with zeros before it: nobody sends more.
+    private static let longestCount = 4096
 
     private let secret: Number
     package let publicValue: [UInt8]
@@ -35,9 +37,12 @@ package import KeychainPlatform
     /// - Throws: ``CryptoError/malformed`` for a public value that is none: whoever sends 0,
     ///   1 or p - 1 knows the key without a secret.
     package func key(with other: borrowing SecretBytes) throws(CryptoError) -> SecretBytes {
-        guard other.count <= Self.byteCount + 1 else { throw .malformed }
+        guard other.count <= Self.longestCount else { throw .malformed }
+        // As many zeros before it as its sender likes.
+        let digits = other.insecureArray().drop { $0 == 0 }
+        guard digits.count <= Self.byteCount else { throw .malformed }
         let prime = try Number(bytes: Self.prime)
-        let theirs = try Number(bytes: other.insecureArray())
+        let theirs = try Number(bytes: Array(digits))
         var last = Self.prime
         last[last.count - 1] -= 1
         guard try theirs.isAbove(Number(bytes: [1])), try Number(bytes: last).isAbove(theirs) else { throw .malformed }

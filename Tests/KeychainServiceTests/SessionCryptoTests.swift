@@ -12,10 +12,13 @@ import Testing
         let same = try other.key(with: SecretBytes(copying: one.publicValue))
         let isSame = key.isEqual(to: same)
         #expect(isSame && key.count == SessionCipher.keyByteCount)
-        // As some libraries send it: without the zeros before it, or with one more.
-        let padded = try other.key(with: SecretBytes(copying: [0] + one.publicValue))
-        let isSamePadded = padded.isEqual(to: same)
-        #expect(isSamePadded)
+        // As some libraries send it: without the zeros before it, or with more.
+        for zeros in [1, 2, 3000] {
+            let padding = [UInt8](repeating: 0, count: zeros)
+            let padded = try other.key(with: SecretBytes(copying: padding + one.publicValue))
+            let isSamePadded = padded.isEqual(to: same)
+            #expect(isSamePadded)
+        }
     }
 
     @Test func aPublicValueThatGivesTheKeyAwayIsRefused() throws {
@@ -30,6 +33,7 @@ import Testing
         let values: [[UInt8]] = [
             [], [0], [1], [UInt8](repeating: 0, count: 128), last, prime, [UInt8](repeating: 0xFF, count: 128),
             [1] + [UInt8](repeating: 0, count: 128), [UInt8](repeating: 1, count: 130),
+            [UInt8](repeating: 0, count: 3000), [UInt8](repeating: 0, count: 4096) + [2],
         ]
         for value in values {
             #expect(throws: CryptoError.malformed) { _ = try exchange.key(with: SecretBytes(copying: value)).count }
