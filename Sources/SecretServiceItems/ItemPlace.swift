@@ -173,16 +173,18 @@ package struct ImpliedAttributes {
         wanted.pairs.allSatisfy { pair in values[pair.name]?.contains { $0.hasSameBytes(as: pair.value) } == true }
     }
 
-    /// Under which places such an item may be; none where nothing says which: everything
-    /// would answer to a schema alone.
+    /// Under which places such an item may be, by its server or service, its account, or both;
+    /// none where neither is said: everything would answer to a schema alone.
     package static func places(for wanted: LookupAttributes) -> [ItemPlace] {
-        guard let name = wanted["server"] ?? wanted["service"] else { return [] }
+        let host = (wanted["server"] ?? wanted["service"]).map(host)
         let account = wanted["username"] ?? wanted["account"] ?? wanted["user"]
-        let host = host(of: name)
+        guard host != nil || account != nil else { return [] }
         let owner: [(String, RawValue)] = account.map { [("acct", .string($0))] } ?? []
         return [
-            ItemPlace(itemClass: .internetPassword, attributes: [("srvr", .string(host))] + owner),
-            ItemPlace(itemClass: .genericPassword, attributes: [("svce", .string(host))] + owner),
+            ItemPlace(
+                itemClass: .internetPassword, attributes: (host.map { [("srvr", .string($0))] } ?? []) + owner),
+            ItemPlace(
+                itemClass: .genericPassword, attributes: (host.map { [("svce", .string($0))] } ?? []) + owner),
         ]
     }
 

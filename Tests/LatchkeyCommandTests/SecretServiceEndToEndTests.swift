@@ -83,10 +83,17 @@ struct SecretServiceEndToEndTests {
         #expect(try scene.secretTool("lookup", "service", "wiki", "username", "bob").text == "ours")
         #expect(try scene.secretTool("lookup", "service", "wiki").text == "ours")
         #expect(try scene.secretTool("lookup", "service", "wiki", "colour", "red").status == 1)
+        // By a part of what it shows, as everything.
+        for name in ["username", "user"] {
+            #expect(try scene.secretTool("lookup", name, "bob").text == "ours")
+            #expect(try scene.secretTool("lookup", name, "bob", "colour", "red").status == 1)
+        }
         // git-credential-libsecret's attributes, for what `latchkey set` stored.
         #expect(try programs.latchkey("set", "--internet", "example.com", "eve", input: Data("git".utf8)).status == 0)
         let git = ["xdg:schema", "org.gnome.keyring.NetworkPassword", "server", "example.com", "protocol", "https"]
         #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + git).text == "git")
+        #expect(try scene.secretTool("lookup", "user", "eve").text == "git")
+        #expect(try scene.secretTool("lookup", "user", "eve", "protocol", "https").text == "git")
         // What names no account replaces nobody's.
         #expect(try programs.latchkey("set", "wiki", "carol", input: Data("carol's".utf8)).status == 0)
         #expect(try scene.secretTool("store", "--label=L", "service", "wiki", typed: "of no account").status == 0)
