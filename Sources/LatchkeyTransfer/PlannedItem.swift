@@ -1,4 +1,5 @@
 package import KeychainModel
+internal import KeychainPlatform
 internal import KeychainProtocol
 package import LatchkeyCommand
 package import LatchkeyImport
