@@ -1,6 +1,6 @@
 /// Sizes in bytes above which an item is refused whole (decisions.md).
 package enum ItemLimit {
-    static let value = 64 << 20
+    package static let value = 64 << 20
     static let attribute = 64 << 10
     static let attributes = 1 << 20
 

@@ -45,9 +45,9 @@ package struct PlannedItem: Sendable {
     ///
     /// - Throws: `errSecDataTooLarge`.
     func checkSize() throws(KeychainError) {
-        // The bound on the length spares small ones a copy.
+        // What is within the limit by its bound is not copied to be counted.
         let longest = value?.longestCount ?? 0
-        let count = longest <= 1 << 20 ? longest : value?.secret().count ?? 0
+        let count = longest <= ItemLimit.value ? longest : value?.secret().count ?? 0
         try ItemLimit.check(valueByteCount: count, attributes)
     }
 

@@ -125,9 +125,7 @@ package struct ImpliedAttributes {
         let account = attributes[.account]?.string ?? ""
         var values: [String: [String]] = [:]
         for name in ["username", "account", "user"] { values[name] = [account] }
-        values[LookupSchema.attribute] = [
-            LookupSchema.generic, LookupSchema.network, LookupSchema.git, "io.docker.Credentials",
-        ]
+        values[LookupSchema.attribute] = Self.schemas
         values["application"] = ["Python keyring library"]
         values["docker_cli"] = ["1"]
         values["label"] = ["Docker Credentials"]
@@ -156,7 +154,7 @@ package struct ImpliedAttributes {
             values["server"] = [service, "https://\(service)", "https://\(service)/"]
             values["protocol"] = ["https"]
             // As qtkeychain asks for text.
-            values[LookupSchema.attribute]?.append("org.qt.keychain")
+            values[LookupSchema.attribute]?.append(Self.schemaOfText)
             values["type"] = ["plaintext"]
             pairs = [
                 (LookupSchema.attribute, LookupSchema.generic), ("service", service),
@@ -165,6 +163,25 @@ package struct ImpliedAttributes {
         }
         self.values = values
         shown = LookupAttributes(pairs.map { .init(name: $0.0, value: $0.1) }) ?? .none
+    }
+
+    private static let schemas = [
+        LookupSchema.generic, LookupSchema.network, LookupSchema.git, "io.docker.Credentials",
+    ]
+    private static let schemaOfText = "org.qt.keychain"
+    private static let names: Set<String> = [
+        LookupSchema.attribute, "username", "account", "user", "service", "server", "protocol", "port", "object",
+        "application", "docker_cli", "label", "type",
+    ]
+
+    /// Whether any such item could: of what another program calls its own none is looked at,
+    /// however many have the account.
+    private static func couldInclude(_ wanted: LookupAttributes) -> Bool {
+        wanted.pairs.allSatisfy { pair in
+            guard names.contains(pair.name) else { return false }
+            return pair.name != LookupSchema.attribute
+                || (schemas + [schemaOfText]).contains { $0.hasSameBytes(as: pair.value) }
+        }
     }
 
     /// Whether it answers to the attributes: each is one of those that programs use for
@@ -178,7 +195,7 @@ package struct ImpliedAttributes {
     package static func places(for wanted: LookupAttributes) -> [ItemPlace] {
         let host = (wanted["server"] ?? wanted["service"]).map(host)
         let account = wanted["username"] ?? wanted["account"] ?? wanted["user"]
-        guard host != nil || account != nil else { return [] }
+        guard host != nil || account != nil, couldInclude(wanted) else { return [] }
         let owner: [(String, RawValue)] = account.map { [("acct", .string($0))] } ?? []
         return [
             ItemPlace(

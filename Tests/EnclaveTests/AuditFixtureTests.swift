@@ -11,7 +11,7 @@ import Testing
 @Suite struct AuditFixtureTests {
     /// The files of a keychain whose owner stored one item and read it: those of the
     /// enclave's folder, and `0000000001.audit` (FORMATS.md, "Audit record").
-    private static let folder = "audit-1"
+    private static let lost: UInt64 = 3
     private static let record = "0000000001.audit"
 
     /// Taken apart by what FORMATS.md says, not by the code that writes it.
@@ -33,17 +33,40 @@ import Testing
         return (first, boxes)
     }
 
-    @Test func theFirstFormOpens() throws {
-        let fixture = try #require(Bundle.module.resourceURL).appending(path: "Fixtures/\(Self.folder)")
-        let home = try EnclaveHome()
+    private func place(_ folder: String, in home: EnclaveHome) throws -> [UInt8] {
+        let fixture = try #require(Bundle.module.resourceURL).appending(path: "Fixtures/\(folder)")
         _ = try PrivateDirectory(home.path(""), creating: true)
         for file in try FileManager.default.contentsOfDirectory(atPath: fixture.path) where file != Self.record {
             try home.write(file, Array(try Data(contentsOf: fixture.appending(path: file))))
         }
+        return Array(try Data(contentsOf: fixture.appending(path: Self.record)))
+    }
+
+    /// Where the disk took no more, and daemon and enclave were killed: three reads waited.
+    @Test func theSecondFormOfTheHeadSaysWhatIsLost() throws {
+        let home = try EnclaveHome()
+        let record = try place("audit-2", in: home)
+        #expect(try home.read("audit")[11] == 2)
         let enclave = try home.open()
         defer { enclave.close() }
-        let (first, boxes) = try blocks(
-            Array(try Data(contentsOf: fixture.appending(path: Self.record))), of: enclave.storeID)
+        let (first, boxes) = try blocks(record, of: enclave.storeID)
+        #expect(enclave.auditHead(settled: true) == first.at(UInt32(boxes.count)))
+        // The next daemon.
+        try enclave.noteUnwritten(0, by: 1)
+        let next = try #require(try enclave.sealAudit([1], fromFile: 2))
+        guard case .blocks(let opened) = enclave.openAudit(boxes + [next.box], from: first) else {
+            Issue.record("the record does not open")
+            return
+        }
+        #expect(opened.map { $0?.droppedEvents } == [UInt64?](repeating: 0, count: boxes.count) + [Self.lost])
+    }
+
+    @Test func theFirstFormOpens() throws {
+        let home = try EnclaveHome()
+        let record = try place("audit-1", in: home)
+        let enclave = try home.open()
+        defer { enclave.close() }
+        let (first, boxes) = try blocks(record, of: enclave.storeID)
         #expect(first.file == 1 && first.ordinal == 0)
         #expect(enclave.auditHead(settled: true) == first.at(UInt32(boxes.count)))
         guard case .blocks(let opened) = enclave.openAudit(boxes, from: first) else {

@@ -2,8 +2,8 @@ internal import KeychainPlatform
 internal import Synchronization
 
 /// On its way into the file that says where the audit record ends: a block that is on the
-/// disk, or how much is not. Begun and finished by whoever has the engine, written by any thread in between,
-/// so that a slow disk keeps nobody waiting who wants a key.
+/// disk, or how much is not. Begun and finished by whoever has the engine, written by any
+/// thread in between, so that a slow disk keeps nobody waiting who wants a key.
 ///
 /// There is one at a time (``EnclaveCore/beginConfirming(_:)``). What else writes the file
 /// waits for it first (``EnclaveCore/settleConfirmation()``).

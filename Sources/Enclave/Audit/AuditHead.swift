@@ -96,7 +96,7 @@ struct AuditLack: Hashable, Sendable {
     var lost: UInt64 = 0
     /// So many wait in a daemon that cannot write them.
     var waiting: UInt64 = 0
-    /// Which daemon that is; 0 where none waits with any.
+    /// Which daemon that is; 0 where nothing waits.
     var teller: UInt64 = 0
 
     var isNothing: Bool { lost == 0 && waiting == 0 }

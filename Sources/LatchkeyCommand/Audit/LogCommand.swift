@@ -11,7 +11,8 @@ struct LogCommand: Verb {
         discussion: """
             One line an event: when, what, how often (a loop is one line), which program, which item, and what \
             became of it. read: a value was handed out. search, add, update, delete, agree, repair, log: calls that \
-            changed something, or were refused. connect: somebody was not let in. gap: lines that had no place. \
+            changed something, or were refused. connect: somebody was not let in. gap: lines that had no place, or, by \
+            the enclave, that a daemon had and could not write before it ended, so many at most. \
             The other events are said by the enclave itself, which no other program can keep from it: started, \
             unlocked, locked, attempt-failed, passcode-…, recovery-…, protector-…, agreed, keys-opened (how many \
             keys of items it gave to the daemon), head-lost. Items are recorded by keyed digests of their names; \
