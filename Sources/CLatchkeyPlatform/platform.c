@@ -754,6 +754,7 @@ int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds) {
 }
 
 int lk_shutdown(int32_t fd) { return shutdown(fd, SHUT_RDWR) < 0 ? err() : 0; }
+int lk_shutdown_receiving(int32_t fd) { return shutdown(fd, SHUT_RD) < 0 ? err() : 0; }
 
 int lk_rename_new(int32_t dir, const char *from, int32_t todir, const char *to) {
     return renameat2(dir, from, todir, to, RENAME_NOREPLACE) == 0 ? 0 : -errno;

@@ -107,7 +107,8 @@ package final class DaemonConnection: @unchecked Sendable {
         }
     }
 
-    /// Why a call got no answer, and whether the request had left.
+    /// Why a call got no answer, and whether the request had left, for all that is known: that of
+    /// which the daemon said as it ended that it had not looked at it counts as one that had not.
     package struct Interruption: Error {
         package let error: KeychainError
         package let requestWasSent: Bool
@@ -186,6 +187,11 @@ package final class DaemonConnection: @unchecked Sendable {
         }
     }
 
+    /// The daemon ended, and had done nothing of what it was asked for.
+    private static let dismissal = Interruption(
+        error: KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "the daemon was ending"),
+        requestWasSent: false)
+
     private func readAnswer(
         _ number: UInt64, isWrite: Bool
     ) throws(Interruption) -> Result<KeychainAnswer, KeychainError> {
@@ -198,9 +204,11 @@ package final class DaemonConnection: @unchecked Sendable {
                 do throws(KeychainError) {
                     if try decoder.take(frame.header, tail: frame.tail) { return .success(decoder.answer) }
                 } catch {
-                    return .failure(error)
+                    guard error.reason == .noAnswer(mayHaveHappened: false) else { return .failure(error) }
+                    throw FrameError.refused(error)
                 }
             } catch {
+                if case .refused = error { throw Self.dismissal }
                 throw Interruption(error: Self.fault(error, mayHaveHappened: isWrite), requestWasSent: true)
             }
         }

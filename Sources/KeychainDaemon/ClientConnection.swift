@@ -44,6 +44,16 @@ final class ClientConnection: @unchecked Sendable {
 
     var descriptor: Descriptor { channel.socket.descriptor }
 
+    /// The number of a request that lies in the socket, of which nothing else is looked at;
+    /// nil where none does.
+    func takeUnserved() -> UInt64? {
+        do throws(FrameError) {
+            guard let arrival = try channel.receiveNow(admits: { _ in false }), case .frame(let frame) = consume arrival
+            else { return nil }
+            return KeychainRequest.number(header: frame.header)
+        } catch { return nil }
+    }
+
     /// Who it is for the log: never more than process, user and strongest rung.
     var logName: String { "pid \(peer.processID) uid \(peer.userID) \(identity.name)" }
 }

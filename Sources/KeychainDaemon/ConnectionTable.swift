@@ -45,6 +45,8 @@ final class ConnectionTable: Sendable {
 
     subscript(number: UInt64) -> ClientConnection? { state.withLock { $0.open[number] } }
 
+    var all: [ClientConnection] { state.withLock { Array($0.open.values) } }
+
     /// The connections that have been greeted.
     var greeted: [ClientConnection] {
         state.withLock { state in state.open.values.filter { !state.greeting.contains($0.number) } }

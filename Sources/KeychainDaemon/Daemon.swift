@@ -121,7 +121,19 @@ package final class Daemon: Sendable {
         desk.waitUntilDone()
         audit.waitUntilDone()
         doorway.withLock { $0.close() }
+        for connection in table.all { dismiss(connection) }
         logger.info("leaving")
+    }
+
+    /// Nobody is left to serve it: whoever has sent a request that nobody took, and would not
+    /// know what became of it, hears that nothing was done, and asks the next daemon.
+    private func dismiss(_ connection: ClientConnection) {
+        connection.channel.socket.shutDownReceiving()
+        guard case .serving = connection.stage, let number = connection.takeUnserved() else { return }
+        do throws(Ending) { try server.dismiss(number, connection) } catch {
+            // It does not read: it hears of our end alone.
+            logger.debug("not dismissed", metadata: ["peer": "\(connection.logName)", "cause": "\(error.name)"])
+        }
     }
 
     package func stop() { stopped.signal() }

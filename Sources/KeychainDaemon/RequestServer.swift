@@ -402,6 +402,14 @@ struct RequestServer: Sendable {
         return true
     }
 
+    /// Refuses a request of which nothing was done, and nothing will be: the next daemon is to be
+    /// asked. Waits for nobody.
+    func dismiss(_ number: UInt64, _ connection: ClientConnection) throws(Ending) {
+        let refusal = KeychainError(.notAvailable, reason: .noAnswer(mayHaveHappened: false))
+        try send(
+            .failure(refusal, number: number), to: connection, carriesValue: false, isLast: true, within: .zero)
+    }
+
     /// Sends one message; one that carries a value only to a program that is
     /// still what it was when it was greeted.
     func send(

@@ -89,6 +89,10 @@ package final class PacketSocket: Sendable {
     /// Ends both directions; whoever waits on the socket wakes.
     package func shutDown() { _ = lk_shutdown(descriptor.raw) }
 
+    /// Takes nothing more: what the other end sends from here on fails there with EPIPE, what it
+    /// sent before can still be received, and what is sent to it still arrives (unix(7)).
+    package func shutDownReceiving() { _ = lk_shutdown_receiving(descriptor.raw) }
+
     package func setNonBlocking(_ on: Bool) throws(SystemCallError) {
         _ = try checked("fcntl", lk_set_nonblocking(descriptor.raw, on ? 1 : 0))
     }

@@ -176,6 +176,7 @@ int lk_wait(int32_t fd, int32_t events, int32_t wake, int64_t nanoseconds);
 // count when the time is over.
 int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds);
 int lk_shutdown(int32_t fd);
+int lk_shutdown_receiving(int32_t fd);
 // Never over another file (RENAME_NOREPLACE).
 int lk_rename_new(int32_t dir, const char *from, int32_t todir, const char *to);
 int lk_rename(int32_t dir, const char *from, const char *to);
