@@ -197,19 +197,20 @@ package final class DaemonConnection: @unchecked Sendable {
     ) throws(Interruption) -> Result<KeychainAnswer, KeychainError> {
         var decoder = AnswerDecoder(number: number)
         while true {
+            let frame: Frame
             do throws(FrameError) {
-                guard let frame = try channel.receive(until: Deadline(after: patience, on: clock)) else {
+                guard let next = try channel.receive(until: Deadline(after: patience, on: clock)) else {
                     throw FrameError.closed
                 }
-                do throws(KeychainError) {
-                    if try decoder.take(frame.header, tail: frame.tail) { return .success(decoder.answer) }
-                } catch {
-                    guard error.reason == .noAnswer(mayHaveHappened: false) else { return .failure(error) }
-                    throw FrameError.refused(error)
-                }
+                frame = next
             } catch {
-                if case .refused = error { throw Self.dismissal }
                 throw Interruption(error: Self.fault(error, mayHaveHappened: isWrite), requestWasSent: true)
+            }
+            do throws(KeychainError) {
+                if try decoder.take(frame.header, tail: frame.tail) { return .success(decoder.answer) }
+            } catch {
+                guard error.reason == .noAnswer(mayHaveHappened: false) else { return .failure(error) }
+                throw Self.dismissal
             }
         }
     }

@@ -263,6 +263,8 @@ package final class Daemon: Sendable {
     /// of their own: they are short, and who waits behind slow requests hears no word until then.
     private func serve(_ number: UInt64) {
         guard let connection = table[number] else { return }
+        // Whoever met it has been told; what comes behind is for the next daemon, and stays unread.
+        guard !engine.isSpent else { return stop() }
         busyWorkers.add(1, ordering: .relaxed)
         defer { busyWorkers.subtract(1, ordering: .relaxed) }
         let process = connection.peer.processID
@@ -294,7 +296,8 @@ package final class Daemon: Sendable {
     /// other; only one worker looks for that, and only while nobody needs it.
     private func comesSoon(on connection: ClientConnection) -> Bool {
         configuration.clock.moved == nil && busyWorkers.load(ordering: .relaxed) == 1 && !somebodyWaits
-            && !isStopping.load(ordering: .acquiring) && connection.lingering.isReadable(connection.channel.socket)
+            && !isStopping.load(ordering: .acquiring) && !engine.isSpent
+            && connection.lingering.isReadable(connection.channel.socket)
     }
 
     private func rearm(_ connection: ClientConnection) throws(Ending) {
