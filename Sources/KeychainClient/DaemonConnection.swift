@@ -113,8 +113,11 @@ package final class DaemonConnection: @unchecked Sendable {
         package let error: KeychainError
         package let requestWasSent: Bool
 
-        /// The other end went away; a deadline that passed is an answer of its own.
-        var isWorthRetrying: Bool { error.reason == .daemonUnreachable }
+        /// The other end went away (a deadline that passed is an answer of its own): a read can be
+        /// asked again, a write only while it had not left.
+        func isWorthRetrying(isWrite: Bool) -> Bool {
+            error.reason == .daemonUnreachable && (!isWrite || !requestWasSent)
+        }
     }
 
     /// Ends it, whatever is waited for on another thread.

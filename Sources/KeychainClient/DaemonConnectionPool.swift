@@ -33,10 +33,7 @@ package final class DaemonConnectionPool: KeychainTransport {
             kept = first
             return try result.get()
         case .failure(let interruption):
-            // A read can be asked again, a write only while it had not left.
-            guard interruption.isWorthRetrying, !request.isWrite || !interruption.requestWasSent else {
-                throw interruption.error
-            }
+            guard interruption.isWorthRetrying(isWrite: request.isWrite) else { throw interruption.error }
         }
         let second = try finder.connect()
         switch attempt(request, on: second) {

@@ -4,12 +4,20 @@ internal import KeychainProtocol
 internal import Synchronization
 
 /// One LAContext at the daemon: a connection of its own, with which everything ends
-/// that a person agreed to.
+/// that a person agreed to. Where the daemon ended, a call is made at the next one, where
+/// a person is asked anew; an application password went with the first, and then the call fails.
 final class DaemonSession: AuthenticationSession {
     private enum State: Sendable {
         case unused
-        case open(DaemonConnection)
+        case open(DaemonConnection, holdsPassword: Bool)
         case ended
+    }
+
+    /// Why a call has no answer.
+    private struct Failure: Error {
+        let error: KeychainError
+        /// Nothing was done, and the next daemon is asked as this one was.
+        let isWorthRetrying: Bool
     }
 
     private let finder: DaemonFinder
@@ -49,7 +57,7 @@ final class DaemonSession: AuthenticationSession {
         guard isOurs else { return }
         let connection = state.withLock { state -> DaemonConnection? in
             defer { state = .ended }
-            if case .open(let connection) = state { return connection }
+            if case .open(let connection, _) = state { return connection }
             return nil
         }
         guard let connection else { return }
@@ -68,19 +76,46 @@ final class DaemonSession: AuthenticationSession {
     private func result(of request: KeychainRequest) -> Result<KeychainAnswer, KeychainError> {
         var request = request
         request.isInContext = true
+        do throws(Failure) { return .success(try answer(to: request)) } catch {
+            guard error.isWorthRetrying else { return .failure(error.error) }
+        }
+        do throws(Failure) { return .success(try answer(to: request)) } catch { return .failure(error.error) }
+    }
+
+    private func answer(to request: KeychainRequest) throws(Failure) -> KeychainAnswer {
+        let connection: DaemonConnection
+        do throws(KeychainError) { connection = try self.connection() } catch {
+            throw Failure(error: error, isWorthRetrying: false)
+        }
+        let result: Result<KeychainAnswer, KeychainError>
+        do throws(DaemonConnection.Interruption) { result = try connection.perform(request) } catch {
+            throw lose(over: error, isWrite: request.isWrite)
+        }
         do throws(KeychainError) {
-            let connection = try connection()
-            do throws(DaemonConnection.Interruption) { return try connection.perform(request) } catch {
-                // Whatever was agreed to went with it.
-                let wasEnded = state.withLock { state -> Bool in
-                    if case .ended = state { return true }
-                    state = .unused
-                    share.giveBack()
-                    return false
-                }
-                return .failure(wasEnded ? Self.invalid : error.error)
+            let answer = try result.get()
+            if case .setApplicationPassword = request.operation { note(request.value != nil, on: connection) }
+            return answer
+        } catch { throw Failure(error: error, isWorthRetrying: false) }
+    }
+
+    private func note(_ holdsPassword: Bool, on connection: DaemonConnection) {
+        state.withLock { state in
+            if case .open = state { state = .open(connection, holdsPassword: holdsPassword) }
+        }
+    }
+
+    /// Whatever was agreed to went with the connection.
+    private func lose(over interruption: DaemonConnection.Interruption, isWrite: Bool) -> Failure {
+        state.withLock { state in
+            guard case .open(_, let holdsPassword) = state else {
+                return Failure(error: Self.invalid, isWorthRetrying: false)
             }
-        } catch { return .failure(error) }
+            state = .unused
+            share.giveBack()
+            return Failure(
+                error: interruption.error,
+                isWorthRetrying: !holdsPassword && interruption.isWorthRetrying(isWrite: isWrite))
+        }
     }
 
     /// On a connection for this request alone.
@@ -97,13 +132,13 @@ final class DaemonSession: AuthenticationSession {
 
     private func connection() throws(KeychainError) -> DaemonConnection {
         switch state.withLock({ $0 }) {
-        case .open(let connection): return connection
+        case .open(let connection, _): return connection
         case .ended: throw Self.invalid
         case .unused:
             let fresh = try share.connect(finder)
             let isEnded = state.withLock { state -> Bool in
                 if case .ended = state { return true }
-                state = .open(fresh)
+                state = .open(fresh, holdsPassword: false)
                 return false
             }
             guard !isEnded else {

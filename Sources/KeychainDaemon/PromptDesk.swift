@@ -99,7 +99,8 @@ final class PromptDesk: Sendable {
         for call in gone { server.forget(call) }
     }
 
-    /// After the stop was signalled; a prompt that is open goes away.
+    /// After the stop was signalled, and with no worker left: a prompt that is open goes away.
+    /// Of what waited nothing was done; the next daemon has a person asked.
     func waitUntilDone() {
         let thread = state.withLock { state in
             state.isStopping = true
@@ -107,7 +108,15 @@ final class PromptDesk: Sendable {
             return state.thread
         }
         thread?.waitUntilDone()
+        for call in state.withLock({ $0.queue.removeAll() }) {
+            do throws(Ending) { try server.dismiss(call) } catch {
+                // It does not read: it hears of our end alone.
+                continue
+            }
+        }
     }
+
+    private var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// The next call that is before a person from now on.
     private func takeNext() -> PromptedCall? {
@@ -145,7 +154,11 @@ final class PromptDesk: Sendable {
         for _ in 0..<KeychainEngine.mostRounds {
             do throws(KeychainError) {
                 try engine.askPerson(for: call.asking, by: asker, call.program, until: withdrawn.descriptor)
-            } catch { return try server.refuse(call, error) }
+            } catch {
+                // Nobody has decided: our end took the prompt away.
+                guard !isStopping else { return try server.dismiss(call) }
+                return try server.refuse(call, error)
+            }
             if try server.answerAgain(call) { return }
         }
         try server.refuse(call, KeychainEngine.tooManyRounds)

@@ -65,4 +65,10 @@ struct PromptQueue<Call: Sendable>: Sendable {
         waiting.removeAll { $0.connection == connection }
         return gone
     }
+
+    /// All that wait; nobody does any more.
+    mutating func removeAll() -> [Call] {
+        defer { waiting = [] }
+        return waiting.map(\.call)
+    }
 }

@@ -217,6 +217,12 @@ struct RequestServer: Sendable {
         try send(.failure(error, number: call.request), to: call.connection, carriesValue: false, isLast: true)
     }
 
+    /// Of a call that waits for a person nothing was done, and the daemon ends.
+    func dismiss(_ call: PromptedCall) throws(Ending) {
+        forget(call)
+        try dismiss(call.request, call.connection)
+    }
+
     /// Nothing that was agreed to on a connection counts any more.
     func forget(_ connection: ClientConnection) { engine.end(connection.context) }
 

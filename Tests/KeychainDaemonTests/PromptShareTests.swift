@@ -1,5 +1,4 @@
 import Foundation
-import KeychainClient
 import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
@@ -7,6 +6,7 @@ import KeychainTestSupport
 import Synchronization
 import Testing
 
+@testable import KeychainClient
 @testable import KeychainDaemon
 
 /// One prompt after the other, and no program that stands in the way of all others.
@@ -100,6 +100,33 @@ import Testing
         #expect(calls.ended == [nil])
         try wait("all were asked for") { daemon.promptCount == 0 }
         #expect(person.asked.count == 5 && person.asked.last == .agree)
+    }
+
+    /// Neither the call that is before the person nor the one behind it was decided.
+    @Test func asTheDaemonEndsNothingThatWaitsIsInDoubt() throws {
+        let daemon = try person.daemon()
+        let finder = DaemonFinder(daemon.configuration)
+        let outcomes = Mutex<[DaemonConnection.Interruption?]>([])
+        for number in 1...2 {
+            let connection = try finder.connect()
+            TestThread.start {
+                var outcome: DaemonConnection.Interruption?
+                let demand = AuthenticationDemand(.policy(.deviceOwner), reason: "a test")
+                do throws(DaemonConnection.Interruption) {
+                    _ = try connection.perform(KeychainRequest(.evaluate(demand)))
+                } catch { outcome = error }
+                outcomes.withLock { $0.append(outcome) }
+            }
+            try wait("it waits") { daemon.promptCount == number }
+        }
+        try wait("one is asked") { person.asked.count == 1 }
+        daemon.stop()
+        try wait("both hear") { outcomes.withLock { $0.count } == 2 }
+        for outcome in outcomes.withLock({ $0 }) {
+            let outcome = try #require(outcome)
+            #expect(!outcome.requestWasSent && outcome.isWorthRetrying(isWrite: true), "\(outcome.error)")
+        }
+        #expect(person.asked.count == 1)
     }
 
     // MARK: The queue alone

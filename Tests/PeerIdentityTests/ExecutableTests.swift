@@ -103,7 +103,8 @@ struct ExecutableTests {
 
     @Test(arguments: KernelFeatures.tried)
     func aRemovedExecutableKeepsItsAdHocGroup(_ features: KernelFeatures) throws {
-        let program = door.folder.file("program")
+        let place = try WorkFolder(mode: 0o1777)
+        let program = place.file("program")
         #expect(try Puppet.run("/bin/cp", [Workshop.shared.get().program, program]) == 0)
         let client = try Puppet(["remove", program, "connect", door.path, "hear"], program: program)
         #expect(try door.identify(features).rungs == [AdHocNaming.rung(forPath: program)])
@@ -113,7 +114,8 @@ struct ExecutableTests {
     /// A file that is really called so and is not gone.
     @Test(arguments: KernelFeatures.tried)
     func aNameThatEndsInTheKernelsNoteIsAName(_ features: KernelFeatures) throws {
-        let program = door.folder.file("program (deleted)")
+        let place = try WorkFolder(mode: 0o1777)
+        let program = place.file("program (deleted)")
         #expect(try Puppet.run("/bin/cp", [Workshop.shared.get().program, program]) == 0)
         for removes in [false, true] {
             let client = try Puppet(

@@ -70,8 +70,49 @@ struct WholeWayTests {
         try expectWithdrawal { _ in kill(keychain.processes[0], SIGTERM) }
     }
 
-    /// The command line over the items of every program.
-    @Test func latchkeyReachesOtherProgramsItemsOnceAPersonHasTypedThePasscode() throws {
+    /// As an upgrade ends it: whoever was asked by it is asked by the next, and the program
+    /// that waits hears nothing of it.
+    @Test func theNextDaemonAsksAgain() throws {
+        try addForeignItem()
+        let latchkey = "\(BuiltKeychain.programs)/latchkey --data-dir \(locations.dataDirectory)"
+        let caller = try Caller(
+            on: terminal, script: "echo $$ >&3; \(latchkey) get --all foreign; echo all told",
+            ["LANG": "C.UTF-8", "TERM": "xterm"])
+        defer { caller.end() }
+        _ = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
+        kill(keychain.processes[0], SIGTERM)
+        _ = try #require(terminal.waits(for: "<Cancel>"), "no second prompt")
+        let next = try #require(try keychain.client.perform(KeychainRequest(.status)).status)
+        defer { for process in [next.daemonProcess, next.enclaveProcess] { kill(process, SIGKILL) } }
+        #expect(next.daemonProcess != keychain.processes[0])
+        terminal.type("1234\r")
+        let told = try #require(terminal.waits(for: "all told"), "no end")
+        #expect(told.contains("the foreign value"), "\(told)")
+    }
+
+    /// A context of which nothing was set goes on at the next daemon; a password that was set
+    /// in it is lost, and that is said once.
+    @Test func aContextGoesOnAtTheNextDaemon() throws {
+        let context = keychain.client.authenticationSession()
+        var daemon = keychain.processes[0]
+        /// Ends it; the next is started by whoever calls.
+        func endDaemon() throws {
+            kill(daemon, SIGTERM)
+            #expect(Waiting.eventually { !ProcessTable.runs(daemon, named: "latchkeyd") }, "it stays")
+        }
+        _ = try context.means()
+        try endDaemon()
+        daemon = try #require(try context.perform(KeychainRequest(.status)).status).daemonProcess
+        #expect(daemon != keychain.processes[0])
+        try context.setApplicationPassword(SharedSecret(SecretBytes(copying: Array("open sesame".utf8))))
+        try endDaemon()
+        let loss = #expect(throws: KeychainError.self) { try context.perform(KeychainRequest(.status)) }
+        #expect(loss?.reason == .daemonUnreachable, "\(String(describing: loss))")
+        let last = try #require(try context.perform(KeychainRequest(.status)).status)
+        for process in [last.daemonProcess, last.enclaveProcess] { kill(process, SIGKILL) }
+    }
+
+    private func addForeignItem() throws {
         // Of this process, whose group the command line is not in.
         _ = try keychain.client.perform(
             KeychainRequest(
@@ -80,6 +121,11 @@ struct WholeWayTests {
                     ("class", .string("genp")), ("svce", .string("foreign")), ("acct", .string("x")),
                     ("v_Data", .secret),
                 ]), value: SharedSecret(SecretBytes(copying: Array("the foreign value".utf8)))))
+    }
+
+    /// The command line over the items of every program.
+    @Test func latchkeyReachesOtherProgramsItemsOnceAPersonHasTypedThePasscode() throws {
+        try addForeignItem()
         let latchkey = "\(BuiltKeychain.programs)/latchkey --data-dir \(locations.dataDirectory)"
         let caller = try Caller(
             on: terminal, script: "echo $$ >&3; \(latchkey) get --all foreign; \(latchkey) list --all; echo all told",

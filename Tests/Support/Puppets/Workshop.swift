@@ -63,7 +63,8 @@ package struct Workshop: Sendable {
     package static let shared = Result { try Workshop() }
 
     private init() throws {
-        folder = try WorkFolder(mode: 0o755)
+        // As /tmp is, wherever TMPDIR is: what lies in it is no executable of root's alone.
+        folder = try WorkFolder(mode: 0o1777)
         let source = try folder.write("puppet.c", PuppetSource.text)
         program = folder.file("puppet")
         library = folder.file("puppet.so")
