@@ -40,10 +40,6 @@ package struct HelperKeychain: Sendable {
         }
     }
 
-    func items(_ wanted: Wanted) throws(KeychainError) -> [HelperItem] {
-        try rows(query(wanted)).map { HelperItem($0) }
-    }
-
     /// What there is of each, by one call.
     ///
     /// - Parameter isCertain: whether it fails where one of them finds nothing and what it looks
@@ -86,16 +82,6 @@ package struct HelperKeychain: Sendable {
         ]
         if let group { query.append(("u_LatchkeyGroup", .string(group))) }
         return query
-    }
-
-    private func rows(_ query: Pairs) throws(KeychainError) -> [AnswerRow] {
-        do throws(KeychainError) {
-            return try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
-        } catch {
-            // What may lie among damaged items is not said to be missing.
-            guard error.status == .itemNotFound, error.reason == .nothingMatches else { throw error }
-            return []
-        }
     }
 
     // MARK: Changing

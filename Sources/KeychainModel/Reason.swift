@@ -160,6 +160,9 @@ public enum Reason: Hashable, Sendable {
     /// The files that open the keys again were removed or replaced while they were open: what
     /// would be stored would be lost with the enclave (`errSecNotAvailable`).
     case keysAway
+    /// The whole folder was moved while it was open: what is in it is read on, and nothing is
+    /// written until it is back, or opened where it is now (`errSecNotAvailable`).
+    case folderMoved(to: String)
     /// The database's log was removed, replaced, cut or written over while it was in use.
     case logChanged
     /// From a newer program than this one.
@@ -257,6 +260,8 @@ extension Reason {
         case .keysAway:
             "the files of the keys were moved or removed while in use, so nothing is stored; what is there can be read as "
                 + "long as latchkey-enclave runs"
+        case .folderMoved(let path):
+            "the keychain's folder was moved to \(path) while in use, so nothing is written; what it holds can be read"
         case .logChanged:
             "the database's log (keychain.db-wal) was removed, replaced or cut while it was in use; nothing was written"
         case .unknown(let code): "a reason that this version does not know (\(code))"
@@ -331,6 +336,7 @@ extension Reason {
         case .databaseAway: (112, [])
         case .keysAway: (113, [])
         case .logChanged: (114, [])
+        case .folderMoved(let path): (115, [path])
         case .unknown(let code): (code, [])
         }
     }
@@ -374,6 +380,7 @@ extension Reason {
         case 58: self = .deviceFailed(why: text(0))
         case 110: self = .folderRefused(why: text(0))
         case 111: self = .folderUnusable(why: text(0))
+        case 115: self = .folderMoved(to: text(0))
         default: self = plain[code] ?? .unknown(code: code)
         }
     }

@@ -140,6 +140,18 @@ package final class PrivateDirectory: Sendable {
         }
     }
 
+    /// Where the folder was moved to, for all that this process sees; nil where it is in place,
+    /// was removed, or lies out of sight.
+    package var movedTo: String? {
+        guard !isInPlace else { return nil }
+        do throws(SystemCallError) {
+            let place = try Descriptor.look(at: FilePath("/proc/self/fd"), .folder)
+                .linkTarget(FilePath("\(descriptor.raw)"))
+            let found = try FileStatus(at: place, followingLink: false)
+            return try found.identity == FileStatus(of: descriptor).identity ? place.printable : nil
+        } catch { return nil }
+    }
+
     package func openFile(_ name: String, creating: Bool) throws(SystemCallError) -> Descriptor {
         let flags = O_RDWR | O_NOFOLLOW | (creating ? O_CREAT : 0)
         let raw = unsafe name.withCString { unsafe lk_openat(descriptor.raw, $0, flags, 0o600) }

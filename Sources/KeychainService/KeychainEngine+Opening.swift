@@ -247,9 +247,12 @@ extension KeychainEngine {
     /// Keeps in mind, and beside the file, that SQLite called it malformed.
     ///
     /// - Returns: what is the matter: without its log a whole database reads as a broken one,
-    ///   or as a broken disk.
+    ///   or as a broken disk; of files that went with the whole folder, where that is.
     @discardableResult
     func noteMalformation(_ error: KeychainError) -> KeychainError {
+        if error.reason == .databaseAway || error.reason == .keysAway, let place = directory.movedTo {
+            return KeychainError(.notAvailable, reason: .folderMoved(to: place))
+        }
         guard error.reason == .storeMalformed || error.reason == .inputOutput else { return error }
         do throws(KeychainError) { try store.checkLog() } catch {
             if error.reason == .logChanged { return error }

@@ -43,6 +43,9 @@ enum Advice {
         case .keysAway:
             "Put the folder enclave back where it was, if it was renamed. Else `latchkey export FILE` now: ending "
                 + "latchkey-enclave, or `latchkey lock --stop`, loses what is in no export or backup."
+        case .folderMoved:
+            "Nothing is lost. Move it back; or go on with it where it is now (--data-dir, XDG_DATA_HOME) behind "
+                + "`latchkey lock --stop`."
         case .biometryNotAvailable, .biometryNotEnrolled, .biometryLockedOut: finger(reason)
         case .protectorRefused: "Nothing was changed. `latchkey protector list` shows what there is."
         case .deviceFailed:
@@ -89,10 +92,13 @@ enum Advice {
 
     private static func unavailable(_ reason: Reason) -> String {
         switch reason {
-        case .busy, .enclaveUnreachable, .enclaveSilent, .stillSalvaging: "Wait a moment and try again."
+        case .busy, .stillSalvaging: "Wait a moment and try again."
+        case .enclaveUnreachable, .enclaveSilent:
+            "Wait a moment and try again; where it stays so, `latchkey lock --stop` ends the keychain's programs, and the "
+                + "next command starts them."
         case .noAnswer(mayHaveHappened: true): "Look with `latchkey status` and `latchkey list` before you try again."
         case .noAnswer:
-            "Try again; if it stays so, end the daemon (its pid is in latchkeyd.lock of the data directory)."
+            "Try again; where it stays so, `latchkey lock --stop` ends the daemon, and the next command starts it."
         case .startRefused:
             "Mend what it says; latchkey, latchkeyd and latchkey-enclave have to be of one installation."
         case .versionMismatch:

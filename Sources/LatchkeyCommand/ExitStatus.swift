@@ -44,7 +44,7 @@ extension ExitStatus {
             .identityRefused, .serverUntrusted:
             .denied
         case .storeSuspect, .storeMismatch, .storeUnreadable, .storeMalformed, .keybagUnreadable, .folderRefused,
-            .databaseAway, .keysAway:
+            .databaseAway, .keysAway, .folderMoved:
             .damaged
         case .folderUnusable, .logChanged, .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer,
             .unsuitableFileSystem,

@@ -74,7 +74,9 @@ package enum LatchkeyProgram {
     private static func answer(_ error: any Error, to arguments: [String], on console: any Console) -> ExitStatus {
         let text = Latchkey.fullMessage(for: error)
         guard Latchkey.exitCode(for: error).isSuccess else {
-            console.note(withoutSecrets(text, arguments))
+            // It repeats what was given.
+            let lines = withoutSecrets(text, arguments).split(separator: "\n", omittingEmptySubsequences: false)
+            console.note(lines.map { PrintableText.escaped(String($0)) }.joined(separator: "\n"))
             return .usage
         }
         do throws(CommandFailure) {

@@ -17,6 +17,11 @@ struct PasswordStoreSource {
     static func read(
         _ folder: String, variable: (String) -> String?, progress: (_ done: Int, _ of: Int) -> Void
     ) throws(ImportFailure) -> ImportedDocument {
+        guard isStore(folder) else {
+            throw ImportFailure(
+                .wrongSource, "this folder is no password store: there is no .gpg-id in it",
+                "Name the folder of the password store, or one in it.")
+        }
         var source = try PasswordStoreSource(folder, variable)
         let names = source.find("")
         guard !names.isEmpty else {
@@ -29,6 +34,22 @@ struct PasswordStoreSource {
         }
         progress(names.count, names.count)
         return source.document
+    }
+
+    /// `pass init` writes `.gpg-id` into a store, or a folder of it, for all that is below.
+    private static func isStore(_ folder: String) -> Bool {
+        var above: FilePath? = FilePath(folder)
+        while let place = above {
+            if isThere(place.appending(".gpg-id")) { return true }
+            above = place.folder
+        }
+        return FolderContent.names(at: folder).contains { isThere(FilePath("\(folder)/\($0)/.gpg-id")) }
+    }
+
+    private static func isThere(_ path: FilePath) -> Bool {
+        do throws(SystemCallError) { return try FileStatus(at: path, followingLink: true).isRegularFile } catch {
+            return false
+        }
     }
 
     private init(_ folder: String, _ variable: (String) -> String?) throws(ImportFailure) {

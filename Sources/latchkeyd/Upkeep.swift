@@ -100,12 +100,16 @@ struct Upkeep {
             counts.mended > 0 ? " \(counts.mended) of them could not be found by their attributes, and can again." : ""
         let aside = outcome.aside
         let folder = aside.isEmpty ? "" : "\(configuration.locations.dataDirectory)/\(aside)"
-        return say(
+        let status = say(
             "Restored \(counts.rows) rows.\(damaged)\(mended)\(Self.leftBehind(outcome.leftBehind))"
                 + (folder.isEmpty ? "" : " What was there before is in \(folder)."),
             "{\"rows\":\(counts.rows),\"unopened\":\(counts.unopened),\"leftBehind\":\(outcome.leftBehind),"
                 + "\"replaced\":\(folder.isEmpty ? "null" : JSONText.quoted(folder))}"
         )
+        guard status == 0, counts.unopened > 0 else { return status }
+        return fail(
+            5, "\(counts.unopened) of the rows in \(Self.shown(path)) do not open",
+            "All others are restored. Keep the backup, and look for one that is whole.")
     }
 
     private static func leftBehind(_ count: Int) -> String {
@@ -187,7 +191,7 @@ struct Upkeep {
             return fail(
                 5, "the database file is malformed\(below)",
                 fate + " `latchkey doctor --verify` looks at all of it, and says what mends it.")
-        case .storeMismatch, .keybagUnreadable, .storeUnreadable, .databaseAway, .keysAway:
+        case .storeMismatch, .keybagUnreadable, .storeUnreadable, .databaseAway, .keysAway, .folderMoved:
             return fail(5, error.reason.explanation + below, fate + " `latchkey doctor` looks at the keychain.")
         case .storeInUse:
             return fail(

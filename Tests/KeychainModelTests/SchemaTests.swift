@@ -33,7 +33,7 @@ import Testing
             .keybagUnreadable, .enclaveUnreachable, .daemonNotInstalled, .daemonUnreachable, .serverUntrusted,
             .identityRefused(why: "w"), .notImplemented(what: "w"), .outsideTestScope, .internalFault(what: "w"),
             .storeMalformed, .mayBeSetAside, .stillSalvaging, .startRefused(why: "w"),
-            .databaseAway, .keysAway,
+            .databaseAway, .keysAway, .logChanged, .folderMoved(to: "/p"),
         ]
         for reason in reasons {
             let (code, arguments) = reason.wireForm

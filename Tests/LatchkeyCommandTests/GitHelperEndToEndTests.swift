@@ -150,6 +150,12 @@ import Testing
         #expect(try helper("store", Self.place, "username=alice", "password=next").status == 0)
         #expect(try get(Self.place) == "username=alice\npassword=next\n")
         #expect(try helper("erase", Self.place, "username=alice", "password=next").status == 0)
+        // What is new is stored.
+        #expect(try helper("store", "protocol=https\nhost=c.example", "username=u", "password=new").status == 0)
+        #expect(try get("protocol=https", "host=c.example") == "username=u\npassword=new\n")
+        let other = Data(#"{"ServerURL":"c.example","Username":"u","Secret":"new"}"#.utf8)
+        #expect(try programs.run(docker, ["store"], input: other).status == 0)
+        #expect(try programs.run(docker, ["get"], input: Data("c.example".utf8)).text.contains("new"))
         // And of what is not, nobody is told that there is nothing.
         let unknown = try helper("get", "protocol=https\nhost=b.example", "")
         #expect(unknown.status == 69 && unknown.text.isEmpty, "\(unknown.status) \(unknown.text)")

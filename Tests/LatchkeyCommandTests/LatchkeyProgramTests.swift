@@ -40,6 +40,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [["log", "--event"], ["completion"], ["install", "--user"], ["get", "a", "--port"]])
+    func whatAUsageErrorRepeatsIsEscaped(_ arguments: [String]) {
+        let console = RecordingConsole()
+        let status = LatchkeyProgram.run(arguments + ["\u{1b}[31mX\u{9b}\u{202e}"], in: surroundings(console))
+        #expect(status == .usage)
+        let said = console.notes.joined(separator: "\n")
+        let raw = "\u{1b}\u{9b}\u{202e}".unicodeScalars
+        #expect(!said.isEmpty && !said.unicodeScalars.contains { raw.contains($0) }, "\(said)")
+    }
+
     /// The parser takes the h among them for -h; the help would be the secret of whoever runs
     /// `pw=$(latchkey get "$name")`.
     @Test func namesWithAHyphenAreNoRequestForHelp() {

@@ -345,8 +345,11 @@ import Testing
     /// Bytes of a backup all over it: whatever is wrong, it is the backup, and the keychain is as it was.
     @Test func aBitOfABackupIsTheBackupsDamage() throws {
         try set("mail", "CANARY")
+        // What most of it is.
+        for number in 0..<12 { try set("filler \(number)", String(repeating: "f", count: 3000)) }
         #expect(try programs.latchkey("backup", backup).status == 0)
         let whole = try Data(contentsOf: URL(fileURLWithPath: backup))
+        var damaged = 0
         let marks = ["LKPROTEC", "LKKEYBAG", "LKSECRET", "software-secret", "history"].map { Data($0.utf8) }
         // Behind the names of all that is in it, and at places all over it.
         let places = marks.compactMap { whole.range(of: $0)?.upperBound }.flatMap { [$0 + 3, $0 + 40] }
@@ -356,7 +359,13 @@ import Testing
             file[place] ^= 1 << UInt8(round % 8)
             try file.write(to: URL(fileURLWithPath: backup))
             let restored = try programs.latchkey("restore", "--replace", backup)
-            if restored.status != 0 {
+            if restored.text.contains("do not open") {
+                // What is restored without one of its rows is no success.
+                #expect(restored.status == 5 && restored.errors.contains("All others are restored"), "\(place)")
+                damaged += 1
+                try programs.latchkey("doctor", "--accept-damage")
+                try set("mail", "CANARY")
+            } else if restored.status != 0 {
                 #expect([2, 5].contains(restored.status), "\(place): \(restored.errors)")
                 #expect(restored.errors.contains(backup), "\(place): \(restored.errors)")
                 #expect(restored.errors.contains("The keychain is as it was"), "\(place): \(restored.errors)")
@@ -364,6 +373,7 @@ import Testing
             }
             #expect(try programs.latchkey("get", "mail").text == "CANARY", "\(place)")
         }
+        #expect(damaged > 0)
     }
 
     @Test func aRestoreBesideAStoppedDaemonNamesWhatEndsIt() throws {

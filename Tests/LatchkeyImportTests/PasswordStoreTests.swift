@@ -18,6 +18,7 @@ import Testing
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
+        try Data("test@example.org\n".utf8).write(to: URL(fileURLWithPath: store + "/.gpg-id"))
         try gpg([
             "--pinentry-mode", "loopback", "--passphrase", "", "--quick-generate-key", "Test <test@example.org>",
             "default", "default", "never",
@@ -82,5 +83,13 @@ import Testing
 
     @Test func folderWithoutAStoreIsRefused() throws {
         #expect(throws: ImportFailure.self) { try read { _, _ in } }
+        // Other programs' files are not given to gpg: not those of any folder that has some.
+        try insert("solo", Array("only".utf8))
+        try FileManager.default.removeItem(atPath: store + "/.gpg-id")
+        let refusal = #expect(throws: ImportFailure.self) { try read { _, _ in Issue.record("a file is read") } }
+        #expect(refusal.map { "\($0)".contains(".gpg-id") } == true, "\(String(describing: refusal))")
+        // `pass init -p email` writes it there alone.
+        try Data("test@example.org\n".utf8).write(to: URL(fileURLWithPath: store + "/email/.gpg-id"))
+        #expect(try read { _, _ in }.entries.map(\.title) == ["solo"])
     }
 }

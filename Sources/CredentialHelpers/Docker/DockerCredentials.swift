@@ -14,7 +14,7 @@ package struct DockerCredentials {
 
     /// nil where there is none.
     package func get(_ server: DockerServer) throws(KeychainError) -> Found? {
-        for item in try matches(server) where !item.account.isEmpty {
+        for item in try certainMatches(server) where !item.account.isEmpty {
             do throws(KeychainError) {
                 return Found(username: item.account, secret: try keychain.value(of: item))
             } catch { guard error.status == .itemNotFound else { throw error } }
@@ -107,7 +107,7 @@ package struct DockerCredentials {
 
     /// Takes away what docker stored; what a person stored stays.
     package func erase(_ server: DockerServer) throws(KeychainError) {
-        for item in try matches(server) where item.origin == .docker { try keychain.remove(item) }
+        for item in try certainMatches(server) where item.origin == .docker { try keychain.remove(item) }
     }
 
     /// The accounts of docker's own, by server.
@@ -127,8 +127,16 @@ package struct DockerCredentials {
         return accounts.sorted { $0.key < $1.key }.map { (url: $0.key, username: $0.value) }
     }
 
-    /// docker's own before a person's, then what was changed last.
-    private func matches(_ server: DockerServer) throws(KeychainError) -> [HelperItem] {
+    /// The same, for whoever would say that there is nothing.
+    ///
+    /// - Throws: where nothing is found, and what matches may be among damaged items.
+    private func certainMatches(_ server: DockerServer) throws(KeychainError) -> [HelperItem] {
+        let found = try matches(server)
+        if found.isEmpty { _ = try keychain.items(ofEach: wanted(server), isCertain: true) }
+        return found
+    }
+
+    private func wanted(_ server: DockerServer) -> [HelperKeychain.Wanted] {
         var wanted: [HelperKeychain.Wanted] = []
         if let place = server.place {
             wanted.append(.init(.internetPassword, [(.server, .string(place.server.host))]))
@@ -140,8 +148,13 @@ package struct DockerCredentials {
             .init(name: "xdg:schema", value: ItemOrigin.dockerSchema), .init(name: "server", value: server.url),
         ])
         if let lookup { wanted.append(.init(.genericPassword, [(.lookup, .data(lookup.encoded))])) }
+        return wanted
+    }
+
+    /// docker's own before a person's, then what was changed last.
+    private func matches(_ server: DockerServer) throws(KeychainError) -> [HelperItem] {
         var known: Set<[UInt8]> = []
-        let found = try keychain.items(ofEach: wanted).joined().filter { item in
+        return try keychain.items(ofEach: wanted(server)).joined().filter { item in
             let isMeant =
                 item.origin == .docker
                 ? DockerServer.url(of: item).hasSameBytes(as: server.url) : server.isMeant(by: item)
@@ -150,7 +163,5 @@ package struct DockerCredentials {
             let isOwn = (one.origin == .docker, other.origin == .docker)
             return isOwn.0 == isOwn.1 ? one.modified > other.modified : isOwn.0
         }
-        if found.isEmpty { _ = try keychain.items(ofEach: wanted, isCertain: true) }
-        return found
     }
 }

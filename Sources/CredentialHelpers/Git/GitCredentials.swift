@@ -21,7 +21,7 @@ package struct GitCredentials {
     /// nil where there is nothing to say.
     package mutating func get(_ request: GitCredentialRequest) throws(KeychainError) -> SharedSecret? {
         var ended: GitAnswer?
-        for match in try matches(request).sorted(by: GitMatch.isBetter(for: request)) {
+        for match in try certainMatches(request).sorted(by: GitMatch.isBetter(for: request)) {
             if case .authorization = match.kind, !request.understandsTypes { continue }
             guard isSayable(match.account), isSayable(match.kind.attribute), let held = try held(match) else {
                 continue
@@ -143,7 +143,7 @@ package struct GitCredentials {
     /// Takes away what git stored and what matches, also by its secret where one is said:
     /// a password that was refused is not the newer one that may be there by now.
     package mutating func erase(_ request: GitCredentialRequest) throws(KeychainError) {
-        for match in try matches(request) {
+        for match in try certainMatches(request) {
             if let secret = request.secret {
                 guard let held = try held(match), held.secret.value.bytes.isEqual(to: secret.value.bytes) else {
                     continue
@@ -161,6 +161,16 @@ package struct GitCredentials {
 
     // MARK: Looking
 
+    /// The same, for whoever would say that there is nothing: git, told so, asks for the password,
+    /// and stores it over what may come back.
+    ///
+    /// - Throws: where nothing is found, and what matches may be among damaged items.
+    private func certainMatches(_ request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
+        let found = try matches(request)
+        if found.isEmpty { _ = try keychain.items(ofEach: wanted(request), isCertain: true) }
+        return found
+    }
+
     /// git says a host as somebody typed it; it is stored in lower case, which is the same (RFC
     /// 3986, section 3.2.2). git-credential-libsecret stores it as typed.
     private func matches(_ request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
@@ -168,34 +178,31 @@ package struct GitCredentials {
         return try matches(asSpelled: lower) + matches(asSpelled: request)
     }
 
-    private func matches(asSpelled request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
+    private func wanted(_ request: GitCredentialRequest) -> [HelperKeychain.Wanted] {
         let owner: [(AttributeCode, RawValue)] = request.username.map { [(.account, .string($0))] } ?? []
         var wanted: [HelperKeychain.Wanted] = []
         if request.place.attributes != nil {
             wanted.append(.init(.internetPassword, [(.server, .string(request.place.server.host))] + owner))
         }
-        wanted += GitMatch.services(for: request).map {
-            .init(.genericPassword, [(.service, .string($0))] + owner)
-        }
-        let all = try keychain.items(ofEach: wanted).joined().compactMap { GitMatch($0, request) }
+        return wanted
+            + GitMatch.services(for: request).map { .init(.genericPassword, [(.service, .string($0))] + owner) }
+    }
+
+    private func matches(asSpelled request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
+        let all = try keychain.items(ofEach: wanted(request)).joined().compactMap { GitMatch($0, request) }
         var found = all.filter { $0.item.itemClass == .internetPassword }
         let generic = all.filter { $0.item.itemClass == .genericPassword }
         // What a person named after the server may be for something else, where there is a
         // password for the server itself.
         found += found.isEmpty ? generic : generic.filter { $0.item.origin == .git }
-        if found.isEmpty { found = try filedElsewhere(request) }
-        // git, told that there is nothing, asks for the password, and stores it over what may
-        // come back.
-        if found.isEmpty { _ = try keychain.items(ofEach: wanted, isCertain: true) }
-        return found
+        return found.isEmpty ? try filedElsewhere(request) : found
     }
 
     /// What git-credential-libsecret stored where its place was taken, or had no host.
     private func filedElsewhere(_ request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
         guard let lookup = request.lookup else { return [] }
-        return try keychain.items(.init(.genericPassword, [(.lookup, .data(lookup.encoded))])).compactMap {
-            GitMatch(filedElsewhere: $0, request)
-        }
+        return try keychain.items(ofEach: [.init(.genericPassword, [(.lookup, .data(lookup.encoded))])])[0]
+            .compactMap { GitMatch(filedElsewhere: $0, request) }
     }
 
     /// What an item holds; nil where git cannot be told of it.

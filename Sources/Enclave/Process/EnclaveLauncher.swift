@@ -17,6 +17,8 @@ package final class EnclaveLauncher: EnclaveConnector {
     /// Once a connection was made, all others are to the same store: a keybag that
     /// was lost in the meantime is never made anew.
     private let expected: Mutex<ExpectedStore>
+    /// The data folder, once a connection was made.
+    private let folder = Mutex<PrivateDirectory?>(nil)
     private let clock: any KeychainClock
     /// Starts it for us; nil: we do.
     private let spawner: ProgramSpawner?
@@ -68,10 +70,14 @@ package final class EnclaveLauncher: EnclaveConnector {
     }
 
     private func attempt(until deadline: Deadline) throws(KeychainError) -> Attempt {
-        guard let found = listening() else { return try launch(until: deadline) }
+        guard let found = listening() else {
+            try refuseWhereFolderWent()
+            return try launch(until: deadline)
+        }
         do throws(KeychainError) {
             let connection = try found.connect()
             expected.withLock { $0 = .named(connection.storeID) }
+            keepFolder()
             return .connected(connection)
         } catch {
             // One of an earlier version that an update left running: it serves
@@ -82,8 +88,42 @@ package final class EnclaveLauncher: EnclaveConnector {
         }
     }
 
+    private func keepFolder() {
+        folder.withLock { folder in
+            guard folder == nil else { return }
+            do throws(DirectoryRefusal) { folder = try PrivateDirectory(dataDirectory, creating: false) } catch {
+                // Not to be looked at: it is known by its path alone then.
+                return
+            }
+        }
+    }
+
+    /// An enclave that is started where nothing lies any more would make the folder anew, in the
+    /// way of whoever puts the right one back.
+    ///
+    /// - Throws: `errSecNotAvailable`, reason `keysAway`.
+    private func refuseWhereFolderWent() throws(KeychainError) {
+        guard let folder = folder.withLock({ $0 }), !folder.isInPlace else { return }
+        do throws(SystemCallError) { _ = try FileStatus(at: FilePath(dataDirectory), followingLink: true) } catch {
+            throw KeychainError(
+                .notAvailable, reason: .keysAway,
+                underlying: "\(dataDirectory) was moved or removed, and its enclave has ended: put it back")
+        }
+    }
+
+    /// What the enclave wrote that has the data folder, wherever that was moved to.
+    private var rendezvous: EnclaveRendezvous? {
+        guard let place = folder.withLock({ $0?.movedTo }) else {
+            return EnclaveRendezvous.last(inData: dataDirectory)
+        }
+        guard let last = EnclaveRendezvous.last(inData: place) else { return nil }
+        guard last.runDirectory.hasPrefix(dataDirectory + "/") else { return last }
+        return EnclaveRendezvous(
+            processID: last.processID, runDirectory: place + last.runDirectory.dropFirst(dataDirectory.count))
+    }
+
     private func waitForLast(until deadline: Deadline) {
-        guard let last = EnclaveRendezvous.last(inData: dataDirectory) else { return }
+        guard let last = rendezvous else { return }
         let soon = Deadline(after: min(Self.pause, deadline.remaining), on: clock)
         do throws(SystemCallError) {
             _ = try ProcessHandle.waitForEnd(of: last.processID, until: soon)
@@ -104,7 +144,7 @@ package final class EnclaveLauncher: EnclaveConnector {
     /// listens in our run folder and has another data folder keeps the keys of
     /// another store: what were sealed under them would be lost with it.
     private func listening() -> RemoteEnclave? {
-        guard let last = EnclaveRendezvous.last(inData: dataDirectory) else { return nil }
+        guard let last = rendezvous else { return nil }
         let enclave = remote(in: last.runDirectory, process: last.processID)
         return enclave.isListening ? enclave : nil
     }

@@ -24,7 +24,8 @@ extension ProtectionClass {
         self = found
     }
 
-    var sentence: String { "\(opening)\(isBoundToDevice ? ", on this machine only" : "")" }
+    /// What the class does here: no copy of the keychain is kept from opening elsewhere by it.
+    var sentence: String { "\(opening)\(isBoundToDevice ? "; never synchronized, but in backups and exports" : "")" }
 
     private var opening: String {
         switch self {

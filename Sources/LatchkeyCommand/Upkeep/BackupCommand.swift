@@ -93,7 +93,8 @@ struct RestoreCommand: Verb {
         commandName: "restore",
         abstract: "Put the keychain back from a backup.",
         discussion: """
-            Every row of the backup is opened before anything changes. A keychain that has items is replaced only \
+            Every row of the backup is opened before anything changes. Rows that do not open are set aside as damaged, \
+            the others are restored, and it ends with 5. A keychain that has items is replaced only \
             with --replace, and is then set aside whole in a folder beside the new one, not deleted. The daemon is \
             asked to leave; the next command starts it anew. A restore that was cut short leaves either the old \
             keychain or the new one. What the old one has in a TPM (`latchkey passcode effacement`, `latchkey protector \
@@ -139,11 +140,12 @@ struct RestoreCommand: Verb {
         guard case .store(let locations, _) = configuration.target else { return try restore(in: surroundings) }
         let before = TPMRemains(ofKeychainIn: locations.dataDirectory)
         let status = try restore(in: surroundings)
-        guard status == .done else { return status }
+        guard status == .done || status == .damaged else { return status }
         // What the backup names as well is in use again.
         before.without(TPMRemains(ofKeychainIn: locations.dataDirectory)).tell(
             after: .setAside, on: surroundings.console)
-        Self.tellOfCounter(in: locations.dataDirectory, surroundings.console)
+        // With damage it may be the keychain of before.
+        if status == .done { Self.tellOfCounter(in: locations.dataDirectory, surroundings.console) }
         return status
     }
 
