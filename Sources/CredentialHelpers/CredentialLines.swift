@@ -32,8 +32,8 @@ package struct CredentialLines: Sendable {
     }
 
     /// Ours; git names no limit for what it sends.
-    package static let longestLine = 1 << 16
-    package static let mostBytes = 1 << 20
+    package static let longestLine = 1 << 20
+    package static let mostBytes = 4 << 20
 
     private let source: SharedSecret
     private var entries: [Entry] = []

@@ -393,13 +393,30 @@ import Testing
         ("no equals sign", "line 2 of the input is no key=value"),
         ("username=a\u{0}b", "line 2 of the input has a byte 0"),
         ("\u{0}", "line 2 of the input has a byte 0"),
-        ("wwwauth[]=" + String(repeating: "x", count: 70_000), "line 2 of the input is longer than 65536 bytes"),
+        ("wwwauth[]=" + String(repeating: "x", count: 1 << 20), "line 2 of the input is longer than 1048576 bytes"),
+        (
+            String(repeating: "wwwauth[]=" + String(repeating: "x", count: 1000) + "\n", count: 5000) + "a=b",
+            "the input is longer than 4194304 bytes"
+        ),
     ])
     func hostileInputIsRefusedInPlainWords(line: String, said: String) throws {
         let outcome = try helper("store", "protocol=https", line, "host=git.example", "username=a", "password=CANARY")
         #expect(outcome.status == 2 && outcome.output.isEmpty)
         #expect(outcome.errors.contains(said) && !outcome.errors.contains("CANARY"), "\(outcome.errors)")
         #expect(try programs.latchkey("list").output.isEmpty)
+    }
+
+    /// git names no limit, and its own helpers keep what it sends.
+    @Test(arguments: [100_000, 1 << 20 - "password=".utf8.count])
+    func aLongPasswordComesBackWhole(count: Int) throws {
+        let password = "password=" + String(repeating: "0123456789", count: count / 10 + 1).prefix(count)
+        #expect(try helper("store", Self.place, "username=a", password).status == 0)
+        #expect(try get(Self.place) == "username=a\n\(password)\n")
+        // Of a line that is too long nothing replaces what is there.
+        let tooLong = "password=" + String(repeating: "x", count: 1 << 20)
+        let refused = try helper("store", Self.place, "username=a", tooLong)
+        #expect(refused.status == 2 && refused.errors.contains("line 4 of the input is longer than 1048576 bytes"))
+        #expect(try get(Self.place) == "username=a\n\(password)\n")
     }
 
     @Test func namesThatAreNoTextAreRefusedAndPasswordsMayBe() throws {
