@@ -97,12 +97,15 @@ struct ServiceReader {
             }
             return
         }
-        let label = described["Label"]?.text ?? Self.name(of: path)
-        lines.collection(Self.name(of: path), label, isDefault: isDefault)
+        let name = Self.name(of: path)
+        let label = described["Label"]?.text ?? name
+        lines.collection(name, label, isDefault: isDefault)
+        // Another may have the same label, and items are named by the path.
+        let title = label.isEmpty || label == name ? name : "\(label) (\(name))"
         guard described["Locked"]?.flag == true else { return try read(items, of: path, &lines) }
         let lock: Lock
         do throws(BusError) { lock = try unlock(path) } catch {
-            return lines.flaw(label, "the collection cannot be unlocked (\(error.name): \(error.text))")
+            return lines.flaw(title, "the collection cannot be unlocked (\(error.name): \(error.text))")
         }
         switch lock {
         case .open:
@@ -111,7 +114,7 @@ struct ServiceReader {
             // Of a locked one not every service tells the items.
             let items = try properties(Self.collection, at: path)["Items"]?.objectPaths ?? items
             try read(items, of: path, &lines)
-        case .closed(let why): lines.flaw(label, why)
+        case .closed(let why): lines.flaw(title, why)
         }
     }
 

@@ -268,6 +268,23 @@ extension Reason {
         }
     }
 
+    /// The explanation for who knows none of Apple's names: "the label" for kSecAttrLabel.
+    package var plainExplanation: String {
+        switch self {
+        case .malformed(let key): Reason.malformed(key: Self.plainName(key)).explanation
+        case .tooLarge(let what, let limit, let size):
+            Reason.tooLarge(what: Self.plainName(what), limit: limit, size: size).explanation
+        default: explanation
+        }
+    }
+
+    private static func plainName(_ key: String) -> String {
+        guard key.hasPrefix("kSecAttr") else { return key }
+        let name = key.dropFirst("kSecAttr".count)
+        if name == "LatchkeyLookupAttributes" { return "the list of attributes" }
+        return name.reduce(into: "the") { $0 += $1.isUppercase ? " \($1.lowercased())" : String($1) }
+    }
+
     /// The number and arguments under which a reason travels (FORMATS.md).
     package var wireForm: (code: Int, arguments: [String]) {
         switch self {

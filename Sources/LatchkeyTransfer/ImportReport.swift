@@ -149,7 +149,7 @@ extension ImportReport {
             case .renamed(let account): "stored under the account \(Self.cut(account))"
             case .conflict: "kept what was there (--on-conflict replace or rename)"
             case .superseded: "a later row has the same place"
-            case .failed(let error): error.reason.explanation
+            case .failed(let error): error.reason.plainExplanation
             }
         return "\(item.origin): \(Self.name(item)): \(what)"
     }
@@ -190,7 +190,7 @@ extension ImportReport {
     private func object(_ item: PlannedItem, _ outcome: Importer.Outcome) -> JSONValue {
         var (renamed, reason): (String?, String?)
         if case .renamed(let account) = outcome { renamed = account }
-        if case .failed(let error) = outcome { reason = error.reason.explanation }
+        if case .failed(let error) = outcome { reason = error.reason.plainExplanation }
         return .object([
             ("place", .string("\(item.origin)")), ("outcome", .string(OutcomeName(outcome).rawValue)),
             ("service", .string(item.service)), ("account", .string(item.account)), ("renamedTo", JSONValue(renamed)),

@@ -44,8 +44,9 @@ struct ServiceItemPlan {
             var places = ServicePlaces(held.rows(in: group))
             for index in members.sorted(by: isEarlier) {
                 let service = services[index]
-                guard CollectionName.isElement(service.collection), let attributes = Self.lookup(service) else {
-                    flaws.append(.init(service.place, "an attribute is there twice, or there are too many"))
+                let attributes: LookupAttributes
+                do throws(LookupFlaw) { attributes = try Self.lookup(service) } catch {
+                    flaws.append(.init(service.place, error.rawValue))
                     continue
                 }
                 let (kind, place) = places.next(for: attributes, label: service.label)
@@ -70,9 +71,20 @@ struct ServiceItemPlan {
         return first.count == second.count ? one < other : first.count < second.count
     }
 
-    private static func lookup(_ service: ServiceItem) -> LookupAttributes? {
-        LookupAttributes(service.attributes.map { .init(name: $0.name, value: $0.value) })?
-            .withSchema(LookupSchema.generic)
+    /// Why an item of another keyring cannot be one of ours.
+    private enum LookupFlaw: String, Error {
+        case collection = "the name of its collection has more than letters, digits and underscores"
+        case tooMany = "it has more than 256 attributes, the schema among them"
+        case twice = "it has an attribute twice"
+    }
+
+    private static func lookup(_ service: ServiceItem) throws(LookupFlaw) -> LookupAttributes {
+        guard CollectionName.isElement(service.collection) else { throw .collection }
+        guard service.attributes.count <= LookupAttributes.most else { throw .tooMany }
+        let pairs = service.attributes.map { LookupAttributes.Pair(name: $0.name, value: $0.value) }
+        guard let attributes = LookupAttributes(pairs) else { throw .twice }
+        guard let whole = attributes.withSchema(LookupSchema.generic) else { throw .tooMany }
+        return whole
     }
 
     private static func item(

@@ -150,7 +150,24 @@ struct MigrationEndToEndTests {
         try theirs.lock("My_5fWork")
         let outcome = try theirs.latchkey("import", "--from", "gnome-keyring")
         #expect(outcome.status == 1 && outcome.text.contains("Has added 9."), "\(outcome.text)\(outcome.errors)")
-        #expect(outcome.text.contains("My Work: the collection is locked"), "\(outcome.text)")
+        #expect(outcome.text.contains("My Work (My_5fWork): the collection is locked"), "\(outcome.text)")
+    }
+
+    /// The keyring of the login is another than one that is called like it.
+    @Test func aLockedCollectionOfTheSameLabelIsToldFromTheOther() throws {
+        try theirs.store("Mail", ["service": "mail"], Array("pw".utf8))
+        try theirs.makeCollection("login")
+        let made = try theirs.python(
+            KeyringScene.preamble + """
+                paths = at(ROOT, 'org.freedesktop.DBus.Properties').Get(S + 'Service', 'Collections')
+                print(*{path.split('/')[-1] for path in paths} - {'login', 'session'})
+                """)
+        let name = made.text.trimmingCharacters(in: .newlines)
+        #expect(!name.isEmpty && !name.contains(" "), "\(made.text)\(made.errors)")
+        try theirs.lock(name)
+        let outcome = try theirs.latchkey("import", "--from", "gnome-keyring")
+        #expect(outcome.status == 1 && outcome.text.contains("Has added 1."), "\(outcome.text)\(outcome.errors)")
+        #expect(outcome.text.contains("login (\(name)): the collection is locked"), "\(outcome.text)")
     }
 
     // MARK: Who is asked
@@ -213,6 +230,27 @@ struct MigrationEndToEndTests {
         #expect(try programs.latchkey("list", "--all").text.isEmpty)
         let nobody = try programs.latchkey("import", path)
         #expect(nobody.status == 3 && nobody.errors.contains("--passphrase-fd"), "\(nobody.errors)")
+    }
+
+    @Test func whatNoItemCanHaveIsSaid() throws {
+        func item(_ number: Int, _ names: [String]) -> String {
+            let attributes = names.enumerated().map { index, name in
+                "[\(number):attribute\(index)]\nname=\(name)\ntype=string\nvalue=v\n"
+            }
+            return "[\(number)]\nitem-type=0\ndisplay-name=L\nsecret=s\nmtime=1\nctime=1\n\n" + attributes.joined()
+        }
+        let path = programs.home + "/odd.keyring"
+        let text =
+            "[keyring]\ndisplay-name=odd\nctime=0\nmtime=0\nlock-on-idle=false\nlock-after=false\n\n"
+            + item(1, ["a", "a"]) + item(2, (0..<256).map { "n\($0)" }) + item(3, (0..<300).map { "n\($0)" })
+            + item(4, (0..<255).map { "n\($0)" }) + item(5, ["long" + String(repeating: "x", count: 70_000)])
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let outcome = try programs.latchkey("import", path)
+        #expect(outcome.status == 1 && outcome.text.contains("added 1, failed with 1."), "\(outcome.errors)")
+        for (words, count) in [
+            ("it has an attribute twice", 1), ("it has more than 256 attributes", 2),
+            ("the list of attributes has ", 1), ("kSecAttr", 0),
+        ] { #expect(outcome.text.ranges(of: words).count == count, "\(outcome.text)") }
     }
 
     /// gnome-keyring keeps a keyring without a password in the clear.
