@@ -223,7 +223,11 @@ extension SecretServiceDoor {
         // What is said again is no change, by whose date searches are put in order.
         if content.label == item.row.attributes[.label]?.string { content.label = nil }
         if content.attributes == item.row.attributes.lookup { content.attributes = nil }
-        if content.changes.isEmpty { return }
+        if content.changes.isEmpty {
+            // gnome-keyring tells of it all the same.
+            return emit(
+                "ItemChanged", of: SecretServiceNames.collection, at: place.collection.path, [.path(place.path)])
+        }
         try translating { () throws(KeychainError) in try items.change(item, to: content) }
         tellItems(of: place.collection, "ItemChanged", place.path)
     }
@@ -235,14 +239,15 @@ extension BusError {
     static func property(_ name: String) -> BusError {
         BusError(.invalidArguments, "\(name) is no property to make it with: names begin with their interface")
     }
+
+    static let tooManyAttributes = BusError(
+        .limitsExceeded, "there are more than \(LookupAttributes.most) attributes, the schema among them")
 }
 
 extension LookupAttributes {
     /// The same, with this schema where they name none: gnome-keyring says one of every item.
     func under(_ schema: String) throws(BusError) -> LookupAttributes {
-        guard let whole = withSchema(schema) else {
-            throw BusError(.invalidArguments, "there are more than \(LookupAttributes.most) attributes")
-        }
+        guard let whole = withSchema(schema) else { throw .tooManyAttributes }
         return whole
     }
 }

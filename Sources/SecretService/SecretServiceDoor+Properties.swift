@@ -89,7 +89,7 @@ extension SecretServiceDoor {
         switch target {
         case .collection(let collection) where name == "Label" && isMeant(interface, SecretServiceNames.collection):
             guard let label = value.text else { throw .arguments(of: "Label", "s") }
-            try refuseWhileLocked()
+            if try isLocked(collection) { throw .isLocked }
             try translating { () throws(KeychainError) in try book.write(label, of: collection.name) }
             toldCollections = toldCollections.map { $0.name == collection.name ? $0.labelled(label) : $0 }
             tellContent(of: SecretServiceNames.collection, at: collection.path, [("Label", .string(label))])

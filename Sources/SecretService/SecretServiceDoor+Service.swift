@@ -40,10 +40,11 @@ extension SecretServiceDoor {
     func lookup(_ value: BusValue) throws(BusError) -> LookupAttributes {
         guard let pairs = value.textPairs else { throw BusError(.invalidArguments, "attributes are a{ss}") }
         guard pairs.reduce(0, { $0 + $1.name.utf8.count + $1.value.utf8.count }) <= Self.mostAttributeBytes else {
-            throw BusError(.invalidArguments, "the attributes are longer than a MiB together")
+            throw BusError(.limitsExceeded, "the attributes are longer than a MiB together")
         }
+        guard pairs.count <= LookupAttributes.most else { throw .tooManyAttributes }
         guard let attributes = LookupAttributes(pairs.map { .init(name: $0.name, value: $0.value) }) else {
-            throw BusError(.invalidArguments, "a name is there twice, or there are more than \(LookupAttributes.most)")
+            throw BusError(.invalidArguments, "an attribute is there twice")
         }
         return attributes
     }
@@ -199,19 +200,27 @@ extension SecretServiceDoor {
         guard SecretCollection.isElement(alias), alias != SecretCollection.session else {
             throw BusError(.invalidArguments, "an alias has letters, digits and underscores alone; session is taken")
         }
-        try refuseWhileLocked()
         try refuseBeyondReach(alias: alias)
-        if path == .none {
-            try translating { () throws(KeychainError) in try book.set(alias, to: nil) }
+        let name = try nameForAlias(path)
+        if try isLocked() {
+            // What changes nothing waits for nobody.
+            let present = try translating { () throws(KeychainError) in try book.collection(of: alias) }
+            guard present == name else { throw .isLocked }
             return []
         }
+        try translating { () throws(KeychainError) in try book.set(alias, to: name) }
+        return []
+    }
+
+    /// The name of a collection that an alias may stand for; nil: for none.
+    private func nameForAlias(_ path: ObjectPath) throws(BusError) -> String? {
+        if path == .none { return nil }
         guard case .collection(let collection)? = try translating({ () throws(KeychainError) in try target(of: path) })
         else { throw .noSuchObject(path) }
         guard collection.name != SecretCollection.session else {
             throw BusError(.invalidArguments, "what is there ends with the session")
         }
-        try translating { () throws(KeychainError) in try book.set(alias, to: collection.name) }
-        return []
+        return collection.name
     }
 
     // MARK: Telling

@@ -388,7 +388,14 @@ package final class SecretServiceDoor: BusObjects {
             BusError(.accessDenied, error.reason.explanation)
         case (.itemNotFound, _):
             BusError(name: "org.freedesktop.Secret.Error.NoSuchObject", text: error.reason.explanation)
-        case (.dataTooLarge, _), (.param, _): BusError(.invalidArguments, error.reason.explanation)
+        case (.dataTooLarge, .tooLarge(let what, let limit, let size))
+        where what == SessionMemory.items || what == SessionMemory.bytes:
+            BusError(
+                .limitsExceeded,
+                "the collection session holds at most \(limit) \(what), and would hold \(size) with this; "
+                    + "nothing was stored")
+        case (.dataTooLarge, _): BusError(.limitsExceeded, error.reason.plainExplanation)
+        case (.param, _): BusError(.invalidArguments, error.reason.plainExplanation)
         default: BusError(.failed, "\(error)")
         }
     }

@@ -12,6 +12,9 @@ final class SessionMemory {
     /// Of all items together: whoever is on the bus may store here.
     static let mostItems = 4096
     static let mostBytes = 16 << 20
+    /// What there is too much of, as an error's reason names it.
+    static let items = "items"
+    static let bytes = "bytes"
 
     init(clock: any KeychainClock) { self.clock = clock }
 
@@ -27,7 +30,7 @@ final class SessionMemory {
     func add(_ content: SecretItems.Content) throws(KeychainError) -> AnswerRow {
         guard rows.count < Self.mostItems else {
             throw KeychainError(
-                .dataTooLarge, reason: .tooLarge(what: "the session", limit: Self.mostItems, size: rows.count + 1))
+                .dataTooLarge, reason: .tooLarge(what: Self.items, limit: Self.mostItems, size: rows.count + 1))
         }
         var attributes = AttributeMap()
         attributes[.creationDate] = .date(clock.wallClock)
@@ -58,7 +61,7 @@ final class SessionMemory {
     private func admit(_ more: Int) throws(KeychainError) {
         guard byteCount + more <= Self.mostBytes else {
             throw KeychainError(
-                .dataTooLarge, reason: .tooLarge(what: "the session", limit: Self.mostBytes, size: byteCount + more))
+                .dataTooLarge, reason: .tooLarge(what: Self.bytes, limit: Self.mostBytes, size: byteCount + more))
         }
         byteCount += more
     }

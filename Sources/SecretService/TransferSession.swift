@@ -20,14 +20,19 @@ struct TransferSession: Sendable {
     /// A value as it came with CreateItem or SetSecret.
     func value(_ secret: TransferredSecret) throws(BusError) -> SharedSecret {
         switch kind {
-        case .plain: return secret.value
+        case .plain:
+            // What has some was encrypted for another session: it would be kept as the secret itself.
+            guard secret.parameters.bytes.count == 0 else { throw Self.notForThis }
+            return secret.value
         case .encrypted(let cipher):
             do throws(CryptoError) {
                 return SharedSecret(
                     try cipher.decrypt(secret.value.bytes, vector: secret.parameters.bytes.insecureArray()))
-            } catch { throw BusError(.invalidArguments, "the secret is not encrypted for this session") }
+            } catch { throw Self.notForThis }
         }
     }
+
+    private static let notForThis = BusError(.invalidArguments, "the secret is not as this session transfers it")
 
     /// (oayays)
     func secret(_ value: SharedSecret, contentType: String) throws(BusError) -> BusValue {

@@ -470,6 +470,24 @@ struct SecretServiceEndToEndTests {
 
     /// Whoever is on the bus may store there, and it lies in memory.
     @Test func aSessionsCollectionHasAnEnd() throws {
+        let refused = try scene.python(
+            SecretServiceScene.objects + """
+                mine = session()
+                short = at(ROOT + '/collection/session', S + 'Collection')
+                def create(value): return short.CreateItem(props(), secret(mine, value), False)[0]
+                def said(*words):
+                    try: create(b'x' * (1 << 24) if 'bytes' in words else b'')
+                    except dbus.DBusException as error:
+                        assert error.get_dbus_name() == 'org.freedesktop.DBus.Error.LimitsExceeded', error
+                        assert all(word in error.get_dbus_message() for word in words), error
+                    else: raise SystemExit('it is stored')
+                said('collection session', 'bytes', '16777216')
+                made = [create(b'') for number in range(4096)]
+                said('collection session', '4096 items', '4097')
+                for item in made: at(item, S + 'Item').Delete()
+                create(b'')
+                """)
+        #expect(refused.status == 0, "\(refused.errors)")
         let outcome = try scene.python(
             """
             import secretstorage
@@ -483,6 +501,77 @@ struct SecretServiceEndToEndTests {
             session.create_item('again', {'n': 'again'}, b'x' * (1 << 19)); print('again')
             """)
         #expect(outcome.text.hasPrefix("15 ") && outcome.text.hasSuffix("again\n"), "\(outcome.text)\(outcome.errors)")
+    }
+
+    /// What a client encrypted for another session is no secret of this one.
+    @Test func whatWasEncryptedForAnotherSessionIsNotKept() throws {
+        let outcome = try scene.python(
+            SecretServiceScene.objects + """
+                mine, login = session(), at(LOGIN, S + 'Collection')
+                own = dbus.Dictionary({'a': 'b'}, signature='ss')
+                vector = dbus.ByteArray(b'v' * 16)
+                def other(value): return dbus.Struct((mine, vector, dbus.ByteArray(value), 'text/plain'))
+                BAD = 'org.freedesktop.DBus.Error.InvalidArgs'
+                given = props(S + 'Item.Attributes', own)
+                refused(BAD, login.CreateItem, given, other(b'1' * 16), False)
+                assert list(login.SearchItems(own)) == []
+                item = at(login.CreateItem(given, secret(mine, b'kept'), False)[0], S + 'Item')
+                refused(BAD, item.SetSecret, other(b'2' * 16))
+                refused(BAD, login.CreateItem, given, other(b'3' * 16), True)
+                assert bytes(item.GetSecret(mine)[2]) == b'kept'
+                """)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    /// What was said before is told again, and is no change.
+    @Test func aLabelThatIsSaidAgainIsTold() throws {
+        let monitor = try scene.monitor()
+        defer { monitor.end() }
+        let outcome = try scene.python(
+            SecretServiceScene.objects + """
+                import time
+                mine, login = session(), at(LOGIN, S + 'Collection')
+                item, _ = login.CreateItem(props(S + 'Item.Label', 'L'), secret(mine, b'v'), False)
+                properties = at(item, 'org.freedesktop.DBus.Properties')
+                before = properties.Get(S + 'Item', 'Modified')
+                time.sleep(1.1)
+                properties.Set(S + 'Item', 'Label', dbus.String('L', variant_level=1))
+                assert properties.Get(S + 'Item', 'Modified') == before
+                print(item)
+                """)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let item = outcome.text.trimmingCharacters(in: .newlines)
+        #expect(monitor.hears("path=\(item); interface=org.freedesktop.DBus.Properties; member=PropertiesChanged"))
+        #expect(monitor.hears("member=ItemChanged\n   object path \"\(item)\""))
+    }
+
+    @Test func whileLockedWhatIsOpenOrStaysIsAnswered() throws {
+        try scene.setPasscode("words words")
+        try scene.lock()
+        let monitor = try scene.monitor()
+        defer { monitor.end() }
+        let outcome = try scene.python(
+            SecretServiceScene.objects + """
+                def label(path): return at(path, 'org.freedesktop.DBus.Properties')
+                short = label(ROOT + '/collection/session')
+                new = dbus.String('Short lived', variant_level=1)
+                assert not short.Get(S + 'Collection', 'Locked')
+                short.Set(S + 'Collection', 'Label', new)
+                assert short.Get(S + 'Collection', 'Label') == 'Short lived'
+                refused(IS_LOCKED, label(LOGIN).Set, S + 'Collection', 'Label', new)
+                # An alias that stands for it already, or for nothing.
+                assert service.SetAlias('default', LOGIN) is None
+                assert service.SetAlias('none', dbus.ObjectPath('/')) is None
+                refused(IS_LOCKED, service.SetAlias, 'none', LOGIN)
+                refused(IS_LOCKED, service.SetAlias, 'default', dbus.ObjectPath('/'))
+                refused(S + 'Error.NoSuchObject', service.SetAlias, 'none', dbus.ObjectPath(ROOT + '/collection/none'))
+                assert service.ReadAlias('default') == LOGIN and service.ReadAlias('none') == '/'
+                """)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(monitor.hears("string \"Short lived\""))
+        let short = "/org/freedesktop/secrets/collection/session"
+        #expect(monitor.hears("member=CollectionChanged\n   object path \"\(short)\""))
+        try scene.unlock("words words")
     }
 
     @Test func aLockedKeychainSaysSoAtOnce() throws {
@@ -686,7 +775,8 @@ struct SecretServiceEndToEndTests {
             deep = 'x'
             for level in range(12): deep = dbus.Array([deep], variant_level=1)
             refused(INVALID, service.OpenSession, 'plain', deep)
-            refused(INVALID, service.SearchItems, dbus.Dictionary({str(n): '' for n in range(300)}, signature='ss'))
+            many = dbus.Dictionary({str(n): '' for n in range(300)}, signature='ss')
+            refused('org.freedesktop.DBus.Error.LimitsExceeded', service.SearchItems, many)
             # Another connection has no part in a session.
             other = dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SESSION)
             theirs = dbus.Interface(other.get_object(NAME, item, introspect=False), S + 'Item')

@@ -75,20 +75,28 @@ struct SecretServiceLimitsTests {
     @Test func whatNoItemCanHaveIsRefusedByItsName() throws {
         try python(
             """
-            INVALID = 'org.freedesktop.DBus.Error.InvalidArgs'
+            LIMITS = 'org.freedesktop.DBus.Error.LimitsExceeded'
             s = session()
             login = at(LOGIN, S + 'Collection')
             def create(label, attributes):
                 content = props(S + 'Item.Label', label, S + 'Item.Attributes',
                                 dbus.Dictionary(attributes, signature='ss'))
                 return login.CreateItem(content, secret(s, b'v'), False)
-            refused(INVALID, create, 'x' * (1 << 20), {'a': 'b'})
-            refused(INVALID, create, 'L', {str(n): 'v' for n in range(10_000)})
-            refused(INVALID, create, 'L', {'a': 'x' * (1 << 20)})
-            refused(INVALID, create, 'L', {str(n): 'x' * 8_000 for n in range(256)})
-            refused(INVALID, service.SearchItems, {str(n): 'v' for n in range(10_000)})
-            refused(INVALID, service.SearchItems, {'a': 'x' * ((1 << 20) + 1)})
+            refused(LIMITS, create, 'x' * (1 << 20), {'a': 'b'})
+            refused(LIMITS, create, 'L', {str(n): 'v' for n in range(10_000)})
+            refused(LIMITS, create, 'L', {'a': 'x' * (1 << 20)})
+            refused(LIMITS, create, 'L', {str(n): 'x' * 8_000 for n in range(256)})
+            refused(LIMITS, service.SearchItems, {str(n): 'v' for n in range(10_000)})
+            refused(LIMITS, service.SearchItems, {'a': 'x' * ((1 << 20) + 1)})
             assert service.SearchItems({'a': 'b'}) == ([], [])
+            def said(what, call, *arguments):
+                try: call(*arguments)
+                except dbus.DBusException as error: assert what in error.get_dbus_message(), error
+                else: raise SystemExit(what + ' was expected')
+            said('the label has ', create, 'x' * (1 << 20), {'a': 'b'})
+            said('the list of attributes has ', create, 'L', {'a': 'x' * (1 << 17)})
+            said('the schema among them', create, 'L', {str(n): 'v' for n in range(256)})
+            create('L', {str(n): 'v' for n in range(255)})
             create('L', {'a': 'b'})
             assert len(service.SearchItems({'a': 'b'})[0]) == 1
             """)
