@@ -413,7 +413,8 @@ def refused():
         yield message("GetSecrets", "aoo", [[item], session]), S + "Error.NoSession"
     yield collection("CreateItem", "a{sv}(oayay)b", [{}, ("/", b"", b""), 1]), invalid
     yield message("Unlock", "ao", [["/a"] * 100_001]), invalid
-    yield message("SearchItems", "a{ss}", [{str(n): "" for n in range(300)}]), invalid
+    yield message("SearchItems", "a{ss}", [{str(n): "" for n in range(300)}]), STANDARD + "LimitsExceeded"
+    yield message("SearchItems", "a{ss}", [[("a", "b"), ("a", "c")]]), invalid
     yield message("SearchItems", "a{ss}", [{"a": "x" * (1 << 20), "b": "y" * (3 << 20)}]), None
     yield message("SearchItems", "a{sv}", [{"a": ("s", "b")}]), invalid
     yield message("SearchItems", "as", [["x"] * 99_000]), invalid
