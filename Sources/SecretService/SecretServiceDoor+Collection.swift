@@ -64,13 +64,18 @@ extension SecretServiceDoor {
         return [.path(item.path), .path(.none)]
     }
 
-    /// What something is made with and has no meaning then is passed over, as gnome-keyring has it
-    /// (gkd-secret-property.c): programs say that it is not locked. Any other name is none.
+    /// That it is not locked is passed over, which programs say (go-keychain), and the dates of a
+    /// collection, as gnome-keyring has it (gkd-secret-property.c). What else cannot be set, and
+    /// any other name, makes nothing.
     func refuseProperty(_ name: String, _ value: BusValue, of interface: String) throws(BusError) {
         switch name {
-        case "\(interface).Locked": guard value.flag != nil else { throw .arguments(of: "Locked", "b") }
-        case "\(interface).Created", "\(interface).Modified":
+        case "\(interface).Locked":
+            guard let isLocked = value.flag else { throw .arguments(of: "Locked", "b") }
+            if isLocked { throw .readOnly(name) }
+        case "\(SecretServiceNames.collection).Created", "\(SecretServiceNames.collection).Modified":
+            guard interface == SecretServiceNames.collection else { throw .property(name) }
             guard case .uint64 = value else { throw .arguments(of: name, "t") }
+        case "\(interface).Created", "\(interface).Modified": throw .readOnly(name)
         default: throw .property(name)
         }
     }
@@ -238,6 +243,10 @@ extension BusError {
     /// was meant: found by nothing, say, where it was to be Attributes.
     static func property(_ name: String) -> BusError {
         BusError(.invalidArguments, "\(name) is no property to make it with: names begin with their interface")
+    }
+
+    static func readOnly(_ name: String) -> BusError {
+        BusError(.invalidArguments, "\(name) is read-only: nothing is made with it")
     }
 
     static let tooManyAttributes = BusError(

@@ -191,12 +191,15 @@ struct SecretServiceEndToEndTests {
                 for name in ['Label', 'Attributes', S + 'Item.Bogus', S + 'Item.Locked', S + 'Collection.Label']:
                     given = props(S + 'Item.Attributes', own, name, 'x')
                     refused(BAD, login.CreateItem, given, secret(mine, b'1'), False)
+                for name, value in [('Locked', True), ('Created', dbus.UInt64(1)), ('Modified', dbus.UInt64(1))]:
+                    given = props(S + 'Item.Attributes', own, S + 'Item.' + name, value)
+                    refused(BAD, login.CreateItem, given, secret(mine, b'1'), False)
                 for name in ['Label', S + 'Collection.Created', S + 'Item.Label']:
                     refused(BAD, service.CreateCollection, props(name, 'x'), '')
                 # go-keychain says that an item is not locked; gnome-keyring passes that over.
                 told = login.CreateItem(props(
-                    S + 'Item.Attributes', dbus.Dictionary({'c': 'd'}, signature='ss'), S + 'Item.Locked', False,
-                    S + 'Item.Created', dbus.UInt64(1)), secret(mine, b'1'), False)[0]
+                    S + 'Item.Attributes', dbus.Dictionary({'c': 'd'}, signature='ss'), S + 'Item.Locked', False),
+                    secret(mine, b'1'), False)[0]
                 assert list(login.SearchItems(own)) == []
                 assert len(at(ROOT, 'org.freedesktop.DBus.Properties').Get(S + 'Service', 'Collections')) == 2
                 # Without attributes it is of the schema that gnome-keyring says of such items.
