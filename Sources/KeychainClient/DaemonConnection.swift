@@ -195,6 +195,12 @@ package final class DaemonConnection: @unchecked Sendable {
         error: KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "the daemon was ending"),
         requestWasSent: false)
 
+    /// A program that has closed itself to others since its first hello (`latchkey` does) is not
+    /// known again, and what it asks for would be asked in nobody's name. Nothing was done.
+    static let becameAnother = KeychainError(
+        .notAvailable, reason: .daemonUnreachable,
+        underlying: "the daemon ended, and the next one cannot tell which program this is")
+
     private func readAnswer(
         _ number: UInt64, isWrite: Bool
     ) throws(Interruption) -> Result<KeychainAnswer, KeychainError> {

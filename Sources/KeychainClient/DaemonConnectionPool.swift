@@ -36,6 +36,7 @@ package final class DaemonConnectionPool: KeychainTransport {
             guard interruption.isWorthRetrying(isWrite: request.isWrite) else { throw interruption.error }
         }
         let second = try finder.connect()
+        guard second.session.identity == first.session.identity else { throw DaemonConnection.becameAnother }
         switch attempt(request, on: second) {
         case .success(let result):
             kept = second

@@ -5,12 +5,20 @@ internal import Synchronization
 
 /// One LAContext at the daemon: a connection of its own, with which everything ends
 /// that a person agreed to. Where the daemon ended, a call is made at the next one, where
-/// a person is asked anew; an application password went with the first, and then the call fails.
+/// a person is asked anew; without the application password that the first had, which has to be
+/// set again before anything else is done.
 final class DaemonSession: AuthenticationSession {
     private enum State: Sendable {
-        case unused
-        case open(DaemonConnection, holdsPassword: Bool)
+        case unused(Password)
+        case open(DaemonConnection, Password)
         case ended
+    }
+
+    private enum Password: Sendable {
+        case none
+        case held
+        /// It went with a daemon.
+        case lost
     }
 
     /// Why a call has no answer.
@@ -24,7 +32,9 @@ final class DaemonSession: AuthenticationSession {
     private let share: ContextShare
     /// A forked child has nothing of what its parent was agreed to, and must not end it.
     private let process = ProcessEnvironment.processID
-    private let state = Mutex(State.unused)
+    private let state = Mutex(State.unused(.none))
+    /// As whom the daemon of the first call knew this program.
+    private let identity = Mutex<String?>(nil)
     /// One call at a time.
     private let turn = Mutex(())
 
@@ -84,12 +94,12 @@ final class DaemonSession: AuthenticationSession {
 
     private func answer(to request: KeychainRequest) throws(Failure) -> KeychainAnswer {
         let connection: DaemonConnection
-        do throws(KeychainError) { connection = try self.connection() } catch {
+        do throws(KeychainError) { connection = try self.connection(for: request) } catch {
             throw Failure(error: error, isWorthRetrying: false)
         }
         let result: Result<KeychainAnswer, KeychainError>
         do throws(DaemonConnection.Interruption) { result = try connection.perform(request) } catch {
-            throw lose(over: error, isWrite: request.isWrite)
+            throw lose(over: error, request)
         }
         do throws(KeychainError) {
             let answer = try result.get()
@@ -100,23 +110,35 @@ final class DaemonSession: AuthenticationSession {
 
     private func note(_ holdsPassword: Bool, on connection: DaemonConnection) {
         state.withLock { state in
-            if case .open = state { state = .open(connection, holdsPassword: holdsPassword) }
+            if case .open = state { state = .open(connection, holdsPassword ? .held : .none) }
         }
     }
 
     /// Whatever was agreed to went with the connection.
-    private func lose(over interruption: DaemonConnection.Interruption, isWrite: Bool) -> Failure {
+    private func lose(over interruption: DaemonConnection.Interruption, _ request: KeychainRequest) -> Failure {
         state.withLock { state in
-            guard case .open(_, let holdsPassword) = state else {
+            guard case .open(_, let password) = state else {
                 return Failure(error: Self.invalid, isWorthRetrying: false)
             }
-            state = .unused
+            state = .unused(password == .none ? .none : .lost)
             share.giveBack()
             return Failure(
                 error: interruption.error,
-                isWorthRetrying: !holdsPassword && interruption.isWorthRetrying(isWrite: isWrite))
+                isWorthRetrying: interruption.isWorthRetrying(isWrite: request.isWrite))
         }
     }
+
+    /// Whether it is the same without the application password.
+    private static func needsNoPassword(_ request: KeychainRequest) -> Bool {
+        switch request.operation {
+        case .means, .setApplicationPassword: true
+        default: false
+        }
+    }
+
+    private static let lost = KeychainError(
+        .notAvailable, reason: .daemonUnreachable,
+        underlying: "the daemon ended, and the context's application password with it: set it again")
 
     /// On a connection for this request alone.
     private func resultBeside(_ request: KeychainRequest) -> Result<KeychainAnswer, KeychainError> {
@@ -130,23 +152,32 @@ final class DaemonSession: AuthenticationSession {
         } catch { return .failure(error) }
     }
 
-    private func connection() throws(KeychainError) -> DaemonConnection {
+    private func connection(for request: KeychainRequest) throws(KeychainError) -> DaemonConnection {
+        let password: Password
         switch state.withLock({ $0 }) {
-        case .open(let connection, _): return connection
+        case .open(let connection, let password):
+            guard password != .lost || Self.needsNoPassword(request) else { throw Self.lost }
+            return connection
         case .ended: throw Self.invalid
-        case .unused:
-            let fresh = try share.connect(finder)
-            let isEnded = state.withLock { state -> Bool in
-                if case .ended = state { return true }
-                state = .open(fresh, holdsPassword: false)
-                return false
-            }
-            guard !isEnded else {
-                share.giveBack()
-                throw Self.invalid
-            }
-            return fresh
+        case .unused(let known): password = known
         }
+        guard password != .lost || Self.needsNoPassword(request) else { throw Self.lost }
+        let fresh = try share.connect(finder)
+        let isEnded = state.withLock { state -> Bool in
+            if case .ended = state { return true }
+            state = .open(fresh, password)
+            return false
+        }
+        guard !isEnded else {
+            share.giveBack()
+            throw Self.invalid
+        }
+        let known = identity.withLock { identity -> String? in
+            defer { identity = fresh.session.identity }
+            return identity
+        }
+        guard known == nil || known == fresh.session.identity else { throw DaemonConnection.becameAnother }
+        return fresh
     }
 
     private static let invalid = KeychainError(.authFailed, reason: .contextInvalid)

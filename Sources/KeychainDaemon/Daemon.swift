@@ -114,6 +114,8 @@ package final class Daemon: Sendable {
         keepHouse(until: terminated)
         isStopping.store(true, ordering: .releasing)
         stopped.signal()
+        // First: whoever waits for a person hears it while they still listen.
+        desk.stopAsking()
         for worker in workers { worker.waitUntilDone() }
         observers.waitUntilDone()
         deviceObservers.forgetAll()
@@ -121,7 +123,11 @@ package final class Daemon: Sendable {
         desk.waitUntilDone()
         audit.waitUntilDone()
         doorway.withLock { $0.close() }
-        for connection in table.all { dismiss(connection) }
+        for connection in table.all {
+            dismiss(connection)
+            // An enclave that stays would keep what was agreed to, and a password.
+            server.forget(connection)
+        }
         logger.info("leaving")
     }
 

@@ -99,15 +99,24 @@ final class PromptDesk: Sendable {
         for call in gone { server.forget(call) }
     }
 
-    /// After the stop was signalled, and with no worker left: a prompt that is open goes away.
-    /// Of what waited nothing was done; the next daemon has a person asked.
-    func waitUntilDone() {
-        let thread = state.withLock { state in
+    /// A prompt that is open goes away. Of what waits nothing was done; the next daemon has a
+    /// person asked.
+    func stopAsking() {
+        state.withLock { state in
             state.isStopping = true
             withdrawn.signal()
-            return state.thread
         }
-        thread?.waitUntilDone()
+        dismissAll()
+    }
+
+    /// After the stop was signalled, and with no worker left.
+    func waitUntilDone() {
+        state.withLock { $0.thread }?.waitUntilDone()
+        // What a worker still added.
+        dismissAll()
+    }
+
+    private func dismissAll() {
         for call in state.withLock({ $0.queue.removeAll() }) {
             do throws(Ending) { try server.dismiss(call) } catch {
                 // It does not read: it hears of our end alone.

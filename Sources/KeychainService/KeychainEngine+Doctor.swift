@@ -13,6 +13,8 @@ extension KeychainEngine {
     ///   `storeMalformed`.
     package func doctor(_ task: DoctorTask) throws(KeychainError) -> DoctorReport {
         try refuseIfMalformed()
+        // It would miss all that is there.
+        if let moved { throw moved }
         let outcome: Result<DoctorReport, KeychainError>? = doctoring.withLockIfAvailable { _ in
             do throws(KeychainError) { return .success(try perform(task)) } catch {
                 return .failure(noteMalformation(error))

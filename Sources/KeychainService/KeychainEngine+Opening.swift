@@ -206,6 +206,15 @@ extension KeychainEngine {
     /// Whether its folder was removed or moved.
     package var isAway: Bool { !directory.isInPlace }
 
+    /// What is the matter where the folder was moved, whole.
+    var moved: KeychainError? {
+        guard let place = directory.movedTo else { return nil }
+        do throws(SystemCallError) {
+            guard try EnclaveFiles.holdKeybag(in: directory), try directory.holds(Store.fileName) else { return nil }
+        } catch { return nil }
+        return KeychainError(.notAvailable, reason: .folderMoved(to: place))
+    }
+
     /// Whether something that it has open lies in its folder no more, so that it can be read
     /// for as long as daemon and enclave run.
     package var isLastPlace: Bool { !isAway && (store.placeFault != nil || lacksKeybag) }
@@ -250,9 +259,7 @@ extension KeychainEngine {
     ///   or as a broken disk; of files that went with the whole folder, where that is.
     @discardableResult
     func noteMalformation(_ error: KeychainError) -> KeychainError {
-        if error.reason == .databaseAway || error.reason == .keysAway, let place = directory.movedTo {
-            return KeychainError(.notAvailable, reason: .folderMoved(to: place))
-        }
+        if error.reason == .databaseAway || error.reason == .keysAway, let moved { return moved }
         guard error.reason == .storeMalformed || error.reason == .inputOutput else { return error }
         do throws(KeychainError) { try store.checkLog() } catch {
             if error.reason == .logChanged { return error }

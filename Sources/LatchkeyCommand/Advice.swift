@@ -43,9 +43,9 @@ enum Advice {
         case .keysAway:
             "Put the folder enclave back where it was, if it was renamed. Else `latchkey export FILE` now: ending "
                 + "latchkey-enclave, or `latchkey lock --stop`, loses what is in no export or backup."
-        case .folderMoved:
-            "Nothing is lost. Move it back; or go on with it where it is now (--data-dir, XDG_DATA_HOME) behind "
-                + "`latchkey lock --stop`."
+        case .folderMoved(let path):
+            "Nothing is lost. Move it back; or end its programs (`latchkey --data-dir \(PrintableText.escaped(path)) lock "
+                + "--stop`), and go on with it there."
         case .biometryNotAvailable, .biometryNotEnrolled, .biometryLockedOut: finger(reason)
         case .protectorRefused: "Nothing was changed. `latchkey protector list` shows what there is."
         case .deviceFailed:

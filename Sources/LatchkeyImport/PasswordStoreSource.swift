@@ -38,12 +38,26 @@ struct PasswordStoreSource {
 
     /// `pass init` writes `.gpg-id` into a store, or a folder of it, for all that is below.
     private static func isStore(_ folder: String) -> Bool {
-        var above: FilePath? = FilePath(folder)
+        var above = FilePath(folder).resolved
         while let place = above {
             if isThere(place.appending(".gpg-id")) { return true }
             above = place.folder
         }
-        return FolderContent.names(at: folder).contains { isThere(FilePath("\(folder)/\($0)/.gpg-id")) }
+        return isAbove(FilePath(folder), depth: mostDepth)
+    }
+
+    /// How far below the folder a store of a part of it is looked for.
+    private static let mostDepth = 3
+
+    private static func isAbove(_ folder: FilePath, depth: Int) -> Bool {
+        guard depth > 0 else { return false }
+        return FolderContent.names(at: String(decoding: folder.bytes, as: UTF8.self)).contains { name in
+            let below = folder.appending(name)
+            do throws(SystemCallError) {
+                guard try FileStatus(at: below, followingLink: false).isDirectory else { return false }
+            } catch { return false }
+            return isThere(below.appending(".gpg-id")) || isAbove(below, depth: depth - 1)
+        }
     }
 
     private static func isThere(_ path: FilePath) -> Bool {

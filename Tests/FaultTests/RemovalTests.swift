@@ -139,6 +139,30 @@ struct RemovalTests {
         #expect(ledger.counts.isClean && ledger.counts.acknowledged == 6)
     }
 
+    /// Nor where something else lies there by now, which would be another store's.
+    @Test(arguments: [false, true])
+    func noEnclaveIsStartedWhereAMovedFolderWas(_ isReplaced: Bool) throws {
+        let home = try FaultHome("removal")
+        let ledger = Ledger("removal")
+        let client = home.client()
+        ledger.write(.all, "item 0", by: client)
+        let moved = home.data + ".moved"
+        let enclave = try home.serving().enclave
+        try FileManager.default.moveItem(atPath: home.data, toPath: moved)
+        if isReplaced { try FileManager.default.createDirectory(atPath: home.data, withIntermediateDirectories: false) }
+        try FaultHome.end(enclave)
+        let read = ledger.item("item 0").read
+        let error = #expect(throws: KeychainError.self) { try client.perform(read) }
+        #expect(error?.reason == .folderMoved(to: moved), "\(String(describing: error))")
+        #expect(home.processes("latchkey-enclave").isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: home.data + "/enclave"))
+        if isReplaced { try FileManager.default.removeItem(atPath: home.data) }
+        try FileManager.default.moveItem(atPath: moved, toPath: home.data)
+        try Auditor(ledger: ledger).audit(through: client)
+        #expect(ledger.counts.isClean)
+        try home.endAll()
+    }
+
     /// The folder and all in it are gone by somebody's hand, which is as if there
     /// had never been a store. What is acknowledged from then on has to last: the
     /// old enclave, whose keys lie nowhere any more, must not seal it.

@@ -88,8 +88,10 @@ import Testing
         try FileManager.default.removeItem(atPath: store + "/.gpg-id")
         let refusal = #expect(throws: ImportFailure.self) { try read { _, _ in Issue.record("a file is read") } }
         #expect(refusal.map { "\($0)".contains(".gpg-id") } == true, "\(String(describing: refusal))")
-        // `pass init -p email` writes it there alone.
-        try Data("test@example.org\n".utf8).write(to: URL(fileURLWithPath: store + "/email/.gpg-id"))
+        // `pass init -p email/work` writes it there alone.
+        try FileManager.default.createDirectory(
+            atPath: store + "/email/work", withIntermediateDirectories: false)
+        try Data("test@example.org\n".utf8).write(to: URL(fileURLWithPath: store + "/email/work/.gpg-id"))
         #expect(try read { _, _ in }.entries.map(\.title) == ["solo"])
     }
 }

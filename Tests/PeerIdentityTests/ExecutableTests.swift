@@ -108,7 +108,7 @@ struct ExecutableTests {
         #expect(try Puppet.run("/bin/cp", [Workshop.shared.get().program, program]) == 0)
         let client = try Puppet(["remove", program, "connect", door.path, "hear"], program: program)
         #expect(try door.identify(features).rungs == [AdHocNaming.rung(forPath: program)])
-        withExtendedLifetime(client) {}
+        withExtendedLifetime((client, place)) {}
     }
 
     /// A file that is really called so and is not gone.
@@ -121,7 +121,7 @@ struct ExecutableTests {
             let client = try Puppet(
                 (removes ? ["remove", program] : []) + ["connect", door.path, "hear"], program: program)
             #expect(try door.identify(features).rungs == [AdHocNaming.rung(forPath: program)])
-            withExtendedLifetime(client) {}
+            withExtendedLifetime((client, place)) {}
         }
     }
 

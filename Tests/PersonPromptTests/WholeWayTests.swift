@@ -73,11 +73,7 @@ struct WholeWayTests {
     /// As an upgrade ends it: whoever was asked by it is asked by the next, and the program
     /// that waits hears nothing of it.
     @Test func theNextDaemonAsksAgain() throws {
-        try addForeignItem()
-        let latchkey = "\(BuiltKeychain.programs)/latchkey --data-dir \(locations.dataDirectory)"
-        let caller = try Caller(
-            on: terminal, script: "echo $$ >&3; \(latchkey) get --all foreign; echo all told",
-            ["LANG": "C.UTF-8", "TERM": "xterm"])
+        let caller = try keychain.caller("again")
         defer { caller.end() }
         _ = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
         kill(keychain.processes[0], SIGTERM)
@@ -86,12 +82,11 @@ struct WholeWayTests {
         defer { for process in [next.daemonProcess, next.enclaveProcess] { kill(process, SIGKILL) } }
         #expect(next.daemonProcess != keychain.processes[0])
         terminal.type("1234\r")
-        let told = try #require(terminal.waits(for: "all told"), "no end")
-        #expect(told.contains("the foreign value"), "\(told)")
+        _ = try #require(terminal.waits(for: "the value was told"), "no value")
     }
 
     /// A context of which nothing was set goes on at the next daemon; a password that was set
-    /// in it is lost, and that is said once.
+    /// in it is lost, and nothing is done without it.
     @Test func aContextGoesOnAtTheNextDaemon() throws {
         let context = keychain.client.authenticationSession()
         var daemon = keychain.processes[0]
@@ -106,13 +101,19 @@ struct WholeWayTests {
         #expect(daemon != keychain.processes[0])
         try context.setApplicationPassword(SharedSecret(SecretBytes(copying: Array("open sesame".utf8))))
         try endDaemon()
-        let loss = #expect(throws: KeychainError.self) { try context.perform(KeychainRequest(.status)) }
-        #expect(loss?.reason == .daemonUnreachable, "\(String(describing: loss))")
+        // Whoever looks at the context meanwhile does not hide it.
+        for _ in 0..<2 {
+            let loss = #expect(throws: KeychainError.self) { try context.perform(KeychainRequest(.status)) }
+            #expect(loss?.reason == .daemonUnreachable, "\(String(describing: loss))")
+            _ = try context.means()
+        }
+        try context.setApplicationPassword(SharedSecret(SecretBytes(copying: Array("open sesame".utf8))))
         let last = try #require(try context.perform(KeychainRequest(.status)).status)
         for process in [last.daemonProcess, last.enclaveProcess] { kill(process, SIGKILL) }
     }
 
-    private func addForeignItem() throws {
+    /// The command line over the items of every program.
+    @Test func latchkeyReachesOtherProgramsItemsOnceAPersonHasTypedThePasscode() throws {
         // Of this process, whose group the command line is not in.
         _ = try keychain.client.perform(
             KeychainRequest(
@@ -121,11 +122,6 @@ struct WholeWayTests {
                     ("class", .string("genp")), ("svce", .string("foreign")), ("acct", .string("x")),
                     ("v_Data", .secret),
                 ]), value: SharedSecret(SecretBytes(copying: Array("the foreign value".utf8)))))
-    }
-
-    /// The command line over the items of every program.
-    @Test func latchkeyReachesOtherProgramsItemsOnceAPersonHasTypedThePasscode() throws {
-        try addForeignItem()
         let latchkey = "\(BuiltKeychain.programs)/latchkey --data-dir \(locations.dataDirectory)"
         let caller = try Caller(
             on: terminal, script: "echo $$ >&3; \(latchkey) get --all foreign; \(latchkey) list --all; echo all told",

@@ -101,9 +101,12 @@ package final class EnclaveLauncher: EnclaveConnector {
     /// An enclave that is started where nothing lies any more would make the folder anew, in the
     /// way of whoever puts the right one back.
     ///
-    /// - Throws: `errSecNotAvailable`, reason `keysAway`.
+    /// What lies there instead is another store's.
+    ///
+    /// - Throws: `errSecNotAvailable`, reason `folderMoved` or `keysAway`.
     private func refuseWhereFolderWent() throws(KeychainError) {
         guard let folder = folder.withLock({ $0 }), !folder.isInPlace else { return }
+        if let place = folder.movedTo { throw KeychainError(.notAvailable, reason: .folderMoved(to: place)) }
         do throws(SystemCallError) { _ = try FileStatus(at: FilePath(dataDirectory), followingLink: true) } catch {
             throw KeychainError(
                 .notAvailable, reason: .keysAway,

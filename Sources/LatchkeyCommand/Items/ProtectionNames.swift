@@ -25,7 +25,16 @@ extension ProtectionClass {
     }
 
     /// What the class does here: no copy of the keychain is kept from opening elsewhere by it.
-    var sentence: String { "\(opening)\(isBoundToDevice ? "; never synchronized, but in backups and exports" : "")" }
+    var sentence: String { opening + copies }
+
+    private var copies: String {
+        switch self {
+        case .whenUnlocked, .afterFirstUnlock, .always: ""
+        case .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly:
+            "; never synchronized, but in backups and exports"
+        case .whenPasscodeSetThisDeviceOnly: "; never synchronized, and brought back by no backup"
+        }
+    }
 
     private var opening: String {
         switch self {
@@ -33,15 +42,6 @@ extension ProtectionClass {
         case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly: "opens once the keychain has been unlocked"
         case .always, .alwaysThisDeviceOnly: "opens always"
         case .whenPasscodeSetThisDeviceOnly: "opens while the keychain is unlocked and has a passcode"
-        }
-    }
-
-    private var isBoundToDevice: Bool {
-        switch self {
-        case .whenUnlocked, .afterFirstUnlock, .always: false
-        case .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly,
-            .whenPasscodeSetThisDeviceOnly:
-            true
         }
     }
 }

@@ -48,7 +48,10 @@ struct FaultClient {
         default: break
         }
         let locations = KeychainLocations(dataDirectory: arguments[2], runDirectory: arguments[3])
-        let configuration = ClientConfiguration(target: .store(locations, autostart: false))
+        // Who goes on at the next daemon starts it.
+        let configuration = ClientConfiguration(
+            target: .store(locations, autostart: arguments[1] == "again"),
+            programDirectories: [ProcessEnvironment.executableDirectory].compactMap { $0 })
         let program = FaultClient(configuration: configuration, client: DaemonConnectionPool(configuration))
         do throws(KeychainError) {
             _ = try program.client.perform(KeychainRequest(.status))
@@ -61,7 +64,7 @@ struct FaultClient {
             case "add": try program.addForEver()
             case "check": try program.check()
             case "stopped": try program.callStopped()
-            case "agree": try program.useWithPerson()
+            case "agree", "again": try program.useWithPerson()
             case "abandon": try program.abandon()
             case "deputy": try program.readInPersonsName()
             case "foreign": try program.callBesideForeignSocket()
