@@ -33,7 +33,7 @@ final class DaemonSession: AuthenticationSession {
     /// A forked child has nothing of what its parent was agreed to, and must not end it.
     private let process = ProcessEnvironment.processID
     private let state = Mutex(State.unused(.none))
-    /// As whom the daemon of the first call knew this program.
+    /// As whom the daemon of the first call knew this program: the context is that one's alone.
     private let identity = Mutex<String?>(nil)
     /// One call at a time.
     private let turn = Mutex(())
@@ -172,12 +172,27 @@ final class DaemonSession: AuthenticationSession {
             share.giveBack()
             throw Self.invalid
         }
-        let known = identity.withLock { identity -> String? in
-            defer { identity = fresh.session.identity }
-            return identity
+        let owner = identity.withLock { identity -> String in
+            if let identity { return identity }
+            identity = fresh.session.identity
+            return fresh.session.identity
         }
-        guard known == nil || known == fresh.session.identity else { throw DaemonConnection.becameAnother }
+        guard owner == fresh.session.identity else {
+            forget(fresh, password)
+            throw DaemonConnection.becameAnother
+        }
         return fresh
+    }
+
+    private func forget(_ connection: DaemonConnection, _ password: Password) {
+        let isOpen = state.withLock { state -> Bool in
+            guard case .open = state else { return false }
+            state = .unused(password)
+            return true
+        }
+        guard isOpen else { return }
+        share.giveBack()
+        connection.shutDown()
     }
 
     private static let invalid = KeychainError(.authFailed, reason: .contextInvalid)

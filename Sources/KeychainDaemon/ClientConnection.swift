@@ -10,7 +10,8 @@ internal import PeerIdentity
 /// epoll), or none has; deadlines are looked at by the housekeeper alone.
 final class ClientConnection: @unchecked Sendable {
     // @unchecked: `stage` is touched only by the worker that has the connection
-    // on loan, and by the main thread once no worker is left; `number`, `channel`, `peer` and `greetingDeadline` never change.
+    // on loan, and by the main thread once no worker is left; `number`, `channel`, `peer` and
+    // `greetingDeadline` never change.
     let number: UInt64
     let channel: MessageChannel
     let peer: PeerProcess

@@ -114,8 +114,9 @@ struct RemovalTests {
     }
 
     /// Nothing is acknowledged into files that nobody finds again.
-    @Test func aDataFolderThatWasMovedTakesNoWritesUntilItIsBack() throws {
-        let home = try FaultHome("removal")
+    @Test(arguments: [false, true])
+    func aDataFolderThatWasMovedTakesNoWritesUntilItIsBack(_ runsInData: Bool) throws {
+        let home = try FaultHome("removal", runsInData: runsInData)
         let ledger = Ledger("removal")
         let client = home.client()
         for number in 0..<5 { ledger.write(.all, "item \(number)", by: client) }

@@ -99,9 +99,7 @@ package final class EnclaveLauncher: EnclaveConnector {
     }
 
     /// An enclave that is started where nothing lies any more would make the folder anew, in the
-    /// way of whoever puts the right one back.
-    ///
-    /// What lies there instead is another store's.
+    /// way of whoever puts the right one back; what lies there instead is another store's.
     ///
     /// - Throws: `errSecNotAvailable`, reason `folderMoved` or `keysAway`.
     private func refuseWhereFolderWent() throws(KeychainError) {

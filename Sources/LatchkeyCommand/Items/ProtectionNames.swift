@@ -24,7 +24,7 @@ extension ProtectionClass {
         self = found
     }
 
-    /// What the class does here: no copy of the keychain is kept from opening elsewhere by it.
+    /// What the class does here: none but when-passcode-set keeps a copy from opening elsewhere.
     var sentence: String { opening + copies }
 
     private var copies: String {

@@ -18,10 +18,12 @@ final class FaultHome: Sendable {
     let folder: TemporaryDirectory
     let locations: KeychainLocations
 
-    init(_ purpose: String = "fault", runDirectory: String? = nil) throws {
+    /// - Parameter runsInData: as where nothing says where programs listen.
+    init(_ purpose: String = "fault", runDirectory: String? = nil, runsInData: Bool = false) throws {
         folder = try TemporaryDirectory(purpose)
         locations = KeychainLocations(
-            dataDirectory: folder.path("data"), runDirectory: runDirectory ?? folder.path("run"))
+            dataDirectory: folder.path("data"),
+            runDirectory: runDirectory ?? folder.path(runsInData ? "data/run" : "run"))
     }
 
     deinit { for process in processes("latchkeyd") + processes("latchkey-enclave") { kill(process, SIGKILL) } }
