@@ -13,21 +13,29 @@ extension SecretServiceDoor {
             return [.paths(open + closed)]
         case ("CreateItem", 3): return try createItem(call, in: collection)
         case ("Delete", 0):
-            try refuseWhileLocked()
-            guard collection.name != SecretCollection.session, collection.name != SecretCollection.login else {
-                let why =
-                    collection.name == SecretCollection.login
-                    ? "`latchkey` keeps its items there too" : "it is everybody's, and ends with the session"
-                throw BusError(.notSupported, "the collection \(collection.name) stays: \(why)")
+            do throws(BusError) { try delete(collection) } catch {
+                guard error == .isLocked else { throw error }
+                return [.path(try askPerson(before: .delete(collection), for: call))]
             }
-            try refuseBeyondReach(collection)
-            try translating { () throws(KeychainError) in try book.remove(collection) }
-            toldCollections.removeAll { $0.name == collection.name }
-            tellDeletion(of: collection)
-            try tellCollections()
             return [.path(.none)]
         default: throw BusError(.unknownMethod, "a collection has no method \(call.member) like that")
         }
+    }
+
+    /// With all its items. One that is not there any more is gone.
+    func delete(_ collection: SecretCollection) throws(BusError) {
+        guard collection.name != SecretCollection.session, collection.name != SecretCollection.login else {
+            let why =
+                collection.name == SecretCollection.login
+                ? "`latchkey` keeps its items there too" : "it is everybody's, and ends with the session"
+            throw BusError(.notSupported, "the collection \(collection.name) stays: \(why)")
+        }
+        try refuseWhileLocked()
+        try refuseBeyondReach(collection)
+        try translating { () throws(KeychainError) in try book.remove(collection) }
+        toldCollections.removeAll { $0.name == collection.name }
+        tellDeletion(of: collection)
+        try tellCollections()
     }
 
     private func createItem(_ call: BusCall, in collection: SecretCollection) throws(BusError) -> [BusValue] {

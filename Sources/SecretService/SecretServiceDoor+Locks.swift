@@ -5,6 +5,20 @@ internal import MessageBus
 internal import PersonPrompt
 internal import SecretServiceReach
 
+/// What a client was given a prompt for in place of its being done (0.2, "CreateCollection", "Delete").
+struct WaitingStep {
+    /// In whose name it is done.
+    let call: BusCall
+    let step: Step
+    /// By the client, which does not want it any more, also where the keychain is open by then.
+    var isDismissed = false
+
+    enum Step {
+        case create([(name: String, value: BusValue)], alias: String)
+        case delete(SecretCollection)
+    }
+}
+
 /// What opens and locks: Unlock, Lock, prompts, and the signals that tell of it.
 ///
 /// The keychain has one lock. Whoever unlocks or locks one collection does so with all
@@ -87,14 +101,49 @@ extension SecretServiceDoor {
         switch (call.member, call.arguments.count) {
         // The window's identifier is a toolkit's, of which latchkey-prompt's programs take none.
         case ("Prompt", 1): try prompts.show(path, for: call.sender)
-        case ("Dismiss", 0): try prompts.dismiss(path, for: call.sender)
+        case ("Dismiss", 0):
+            if waitingSteps[path]?.call.sender == call.sender { waitingSteps[path]?.isDismissed = true }
+            try prompts.dismiss(path, for: call.sender)
         default: throw BusError(.unknownMethod, "a prompt has no method \(call.member) like that")
         }
         return []
     }
 
+    /// - Throws: IsLocked where nobody can be asked.
+    func askPerson(before step: WaitingStep.Step, for call: BusCall) throws(BusError) -> ObjectPath {
+        guard let process = call.caller.process, PromptReach.canAsk(for: process) else { throw .isLocked }
+        let prompt = try prompts.make(for: call.sender, call.caller, wanting: [])
+        waitingSteps = waitingSteps.filter { path, _ in prompts.isThere(path) }
+        waitingSteps[prompt] = WaitingStep(call: call, step: step)
+        return prompt
+    }
+
+    /// What it makes, once a person has opened the keychain; dismissed where it is locked still,
+    /// or cannot be done.
+    private func tellOver(_ prompt: UnlockPrompt, before waiting: WaitingStep) {
+        var result: BusValue?
+        // Of a failure the client hears by nothing but this.
+        do throws(BusError) {
+            guard !waiting.isDismissed else { throw .isLocked }
+            result = try inTheName(of: waiting.call) { () throws(BusError) in try take(waiting.step) }
+        } catch {}
+        emit(
+            "Completed", of: SecretServiceNames.prompt, at: prompt.path,
+            [.boolean(result == nil), .variant(result ?? .string(""))])
+    }
+
+    private func take(_ step: WaitingStep.Step) throws(BusError) -> BusValue {
+        switch step {
+        case .create(let properties, let alias): return .path(try createCollection(properties, alias: alias))
+        case .delete(let collection):
+            try delete(collection)
+            return .string("")
+        }
+    }
+
     func tellOver(_ prompt: UnlockPrompt) {
         if let waiting = portalCalls.removeValue(forKey: prompt.path) { return answerAfterPrompt(waiting) }
+        if let waiting = waitingSteps.removeValue(forKey: prompt.path) { return tellOver(prompt, before: waiting) }
         // A keychain that does not answer was not opened.
         var isOpen = false
         do throws(BusError) { isOpen = try !isLocked(keychain.whateverSilence) } catch {}

@@ -147,7 +147,12 @@ extension SecretServiceDoor {
         guard let properties = call.arguments[0].propertyPairs, let alias = call.arguments[1].text else {
             throw .arguments(of: call.member, "a{sv}s")
         }
-        return [.path(try createCollection(properties, alias: alias)), .path(.none)]
+        do throws(BusError) {
+            return [.path(try createCollection(properties, alias: alias)), .path(.none)]
+        } catch {
+            guard error == .isLocked else { throw error }
+            return [.path(.none), .path(try askPerson(before: .create(properties, alias: alias), for: call))]
+        }
     }
 
     /// Of an alias that has one there is one already.

@@ -47,6 +47,8 @@ package final class SecretServiceDoor: BusObjects {
     var toldCollections: [SecretCollection] = []
     /// Calls of portals that are answered once a person has been asked, by the prompt's path.
     var portalCalls: [ObjectPath: PortalCall] = [:]
+    /// What is done once a person has opened the keychain, by the prompt's path.
+    var waitingSteps: [ObjectPath: WaitingStep] = [:]
     private var callers = BusCallers()
     /// Connections that have asked whether something is locked (``unlock(_:)``).
     private(set) var lookers: Set<String> = []
@@ -144,6 +146,15 @@ package final class SecretServiceDoor: BusObjects {
     ///
     /// - Parameter body: nil: it is answered later.
     func answer(_ call: BusCall, with body: () throws(BusError) -> [BusValue]?) {
+        do throws(BusError) {
+            if let values = try inTheName(of: call, body) { call.answer(values) }
+        } catch {
+            call.refuse(error)
+        }
+    }
+
+    /// Runs what a program asked for, within its reach.
+    func inTheName<R>(of call: BusCall, _ body: () throws(BusError) -> R) throws(BusError) -> R {
         let (asked, served) = (reach, keychain.program)
         let program = callers.program(of: call)
         keychain.serve(program)
@@ -152,13 +163,9 @@ package final class SecretServiceDoor: BusObjects {
             keychain.serve(served)
             reach = asked
         }
-        do throws(BusError) {
-            // What closes something is nobody's to be kept from.
-            if !Self.closing.contains(call.member) { reach = try BusReach(currentPolicy(), of: program) }
-            if let values = try body() { call.answer(values) }
-        } catch {
-            call.refuse(error)
-        }
+        // What closes something is nobody's to be kept from.
+        if !Self.closing.contains(call.member) { reach = try BusReach(currentPolicy(), of: program) }
+        return try body()
     }
 
     /// Runs what is everybody's within the call of one program.
@@ -185,6 +192,7 @@ package final class SecretServiceDoor: BusObjects {
         lookers.remove(name)
         readerEnded(name)
         portalCalls = portalCalls.filter { $0.value.call.sender != name }
+        waitingSteps = waitingSteps.filter { $0.value.call.sender != name }
         callers.forget(name)
         buses.removeAll { $0.client == name }
         if let listener = pausedListener.take() { serveDirectly(listener) }
