@@ -46,6 +46,19 @@ struct WalletEndToEndTests {
         #expect(try wallet.everything() == before && !before.isEmpty, "the source was changed")
     }
 
+    /// Where both are there the newer one has what programs store now.
+    @Test func theWalletOfKDEFrameworks6IsReadByItsName() throws {
+        try wallet.run(Self.entries)
+        let heard = try wallet.callItselfSix()
+        let first = try wallet.latchkey("import", "--from", "kwallet")
+        #expect(first.text.contains("Has added 5."), "\(first.text)\(first.errors)")
+        #expect(heard().filter { $0.hasPrefix("read") }.sorted() == ["readEntry", "readMap", "readMap", "readPassword"])
+        #expect(try programs.latchkey("get", "Mail", "stream").output == Data(0...255))
+        #expect(try programs.latchkey("get", "Mail", "map (user)").text == "böb")
+        let second = try wallet.latchkey("import", "--from", "kwallet")
+        #expect(second.text.contains("Has left 5 unchanged."), "\(second.text)")
+    }
+
     @Test func aClosedWalletIsNamedAndNothingHangs() throws {
         try wallet.run(Self.entries + "\nk.close('kdewallet', True)")
         let outcome = try wallet.latchkey("import", "--from", "kwallet")

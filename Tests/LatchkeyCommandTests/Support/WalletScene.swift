@@ -16,6 +16,7 @@ final class WalletScene {
     let programs: BuiltPrograms
     let session: PrivateSession
     private let daemon: TestProcess
+    private var front: TestProcess?
 
     init(_ programs: BuiltPrograms) throws {
         self.programs = programs
@@ -24,26 +25,46 @@ final class WalletScene {
         daemon.standardOutput = FileHandle.nullDevice
         daemon.standardError = FileHandle.nullDevice
         try daemon.run()
-        #expect(
-            try BuiltPrograms.eventually {
-                try python(
-                    "import dbus, sys; sys.exit(0 if dbus.SessionBus().name_has_owner('org.kde.kwalletd5') else 1)"
-                )
-                .status == 0
-            })
+        #expect(try isThere("org.kde.kwalletd5"))
         try run("k.pamOpen('kdewallet', dbus.ByteArray(b'K' * 56), dbus.Int32(0))")
     }
 
     deinit { end() }
+
+    private func isThere(_ name: String) throws -> Bool {
+        let question = "import dbus, sys; sys.exit(not dbus.SessionBus().name_has_owner('\(name)'))"
+        return try BuiltPrograms.eventually { try python(question).status == 0 }
+    }
+
+    /// The same wallets by the name and path of KDE Frameworks 6 as well (Tests/Support/kwalletd6.py).
+    ///
+    /// - Returns: the methods that it was asked for by these.
+    func callItselfSix() throws -> () -> [String] {
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let script = tests.appending(path: "Support/kwalletd6.py").path
+        let front = programs.start("/usr/bin/python3", [script], changing: Self.variables(session))
+        let path = programs.home + "/heard"
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        front.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try front.run()
+        self.front = front
+        #expect(try isThere("org.kde.kwalletd6"))
+        return {
+            let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            return text.split(separator: "\n").map(String.init)
+        }
+    }
 
     private static func variables(_ session: PrivateSession) -> [String: String?] {
         ["DBUS_SESSION_BUS_ADDRESS": session.address, "QT_QPA_PLATFORM": "offscreen"]
     }
 
     func end() {
-        guard daemon.isRunning else { return }
-        daemon.killNow()
-        daemon.waitUntilExit()
+        for process in [front, daemon].compactMap(\.self) where process.isRunning {
+            process.killNow()
+            process.waitUntilExit()
+        }
     }
 
     private func python(_ script: String) throws -> BuiltPrograms.Outcome {
