@@ -21,31 +21,31 @@ package final class ServerRest: Sendable {
     private let isAtRest = Atomic(true)
     /// How many calls there were when it was looked last, and since when there have been no more.
     private let seen = Mutex((calls: 0, since: Duration.zero))
-    private let letGo: @Sendable (Step) -> Void
+    private let letGo: @Sendable (Moment) -> Void
 
-    package enum Step: Sendable {
-        /// The code alone, while it is called.
-        case code
-        /// That and what the allocator has free.
-        case all
+    /// When it lets go.
+    package enum Moment: Sendable {
+        /// While it is called.
+        case working
+        case resting
     }
 
     package convenience init() {
-        self.init { step in
+        self.init { _ in
             ProgramMemory.letGoOfCode()
-            if case .all = step { ProgramMemory.letGoOfFreePages() }
+            ProgramMemory.letGoOfFreePages()
         }
     }
 
     /// - Parameter letGo: in place of the process's own memory, in a test.
-    package init(_ letGo: @escaping @Sendable (Step) -> Void) { self.letGo = letGo }
+    package init(_ letGo: @escaping @Sendable (Moment) -> Void) { self.letGo = letGo }
 
     /// One more call has begun.
     ///
     /// - Returns: whether it is the first since it rested: whoever waits for deadlines asks
     ///   ``rest(at:)`` anew.
     package func noteCall() -> Bool {
-        if calls.add(1, ordering: .sequentiallyConsistent).newValue % Self.period == Self.settledAfter { letGo(.code) }
+        if calls.add(1, ordering: .sequentiallyConsistent).newValue % Self.period == Self.settledAfter { letGo(.working) }
         guard isAtRest.load(ordering: .sequentiallyConsistent) else { return false }
         return isAtRest.exchange(false, ordering: .sequentiallyConsistent)
     }
@@ -69,7 +69,7 @@ package final class ServerRest: Sendable {
         {
             return now + Self.patience
         }
-        letGo(.all)
+        letGo(.resting)
         return nil
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct RestTests {
     @Test func tenSecondsBehindAnExchangeItRests() throws {
         let rested = try EventSignal()
-        let server = try RunningServer(rest: ServerRest { step in if case .all = step { rested.signal() } })
+        let server = try RunningServer(rest: ServerRest { moment in if case .resting = moment { rested.signal() } })
         let connection = try server.connect()
         for _ in 0..<3 {
             _ = try connection.describe()

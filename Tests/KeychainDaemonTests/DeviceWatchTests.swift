@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: [true, false]) func whatWasLockedIsLookedAtOnceItIsOpen(_ wasOver: Bool) throws {
         let rests = Mutex(0)
         let daemon = try DaemonUnderTest { configuration in
-            configuration.rest = ServerRest { step in if case .all = step { rests.withLock { $0 += 1 } } }
+            configuration.rest = ServerRest { moment in if case .resting = moment { rests.withLock { $0 += 1 } } }
         }
         // First: rows that move under the new keys are written anew for that.
         try daemon.enclave.setPasscode(passcode)

@@ -12,7 +12,7 @@ import Testing
     @Test func tenSecondsBehindACallItRests() throws {
         let rested = try EventSignal()
         let daemon = try DaemonUnderTest { configuration in
-            configuration.rest = ServerRest { step in if case .all = step { rested.signal() } }
+            configuration.rest = ServerRest { moment in if case .resting = moment { rested.signal() } }
         }
         let client = daemon.client()
         for _ in 0..<3 {

@@ -9,9 +9,9 @@ import Testing
     private let rest: ServerRest
 
     private final class Steps: Sendable {
-        private let all = Mutex<[ServerRest.Step]>([])
-        func add(_ step: ServerRest.Step) { all.withLock { $0.append(step) } }
-        var taken: [ServerRest.Step] { all.withLock { $0 } }
+        private let all = Mutex<[ServerRest.Moment]>([])
+        func add(_ step: ServerRest.Moment) { all.withLock { $0.append(step) } }
+        var taken: [ServerRest.Moment] { all.withLock { $0 } }
     }
 
     init() {
@@ -31,7 +31,7 @@ import Testing
         #expect(steps.taken == [])
         #expect(rest.rest(at: .seconds(110)) == nil)
         #expect(rest.rest(at: .seconds(500)) == nil)
-        #expect(steps.taken == [.all])
+        #expect(steps.taken == [.resting])
     }
 
     @Test func eachCallPutsItOff() {
@@ -41,7 +41,7 @@ import Testing
         #expect(rest.rest(at: .seconds(110)) == .seconds(120))
         #expect(steps.taken == [])
         #expect(rest.rest(at: .seconds(120)) == nil)
-        #expect(steps.taken == [.all])
+        #expect(steps.taken == [.resting])
     }
 
     /// Whoever waits without an end has to hear of it.
@@ -53,17 +53,17 @@ import Testing
             #expect(rest.rest(at: now) == now + ServerRest.patience)
             #expect(rest.rest(at: now + ServerRest.patience) == nil)
         }
-        #expect(steps.taken == [.all, .all, .all])
+        #expect(steps.taken == [.resting, .resting, .resting])
     }
 
     @Test func whileItIsCalledTheCodeGoesNowAndThen() {
         for _ in 0..<63 { _ = rest.noteCall() }
         #expect(steps.taken == [])
         _ = rest.noteCall()
-        #expect(steps.taken == [.code])
+        #expect(steps.taken == [.working])
         for _ in 0..<4_095 { _ = rest.noteCall() }
-        #expect(steps.taken == [.code])
+        #expect(steps.taken == [.working])
         _ = rest.noteCall()
-        #expect(steps.taken == [.code, .code])
+        #expect(steps.taken == [.working, .working])
     }
 }
