@@ -30,6 +30,8 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var isWouldBlock: Bool { errno == EAGAIN }
     package var isBrokenConnection: Bool { errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN }
     package var isNoSuchFile: Bool { errno == ENOENT }
+    /// Arguments and environment are longer than a program may have (execve(2)).
+    package var isTooMuchForAProgram: Bool { errno == E2BIG }
     package var isRefusedConnection: Bool { errno == ECONNREFUSED || errno == ENOENT }
     /// A socket of another type listens there (connect(2)).
     package var isOtherSocketType: Bool { errno == EPROTOTYPE }

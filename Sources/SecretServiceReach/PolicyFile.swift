@@ -30,8 +30,8 @@ package final class PolicyFile {
 
     /// What it says; a file that is not there says nothing.
     ///
-    /// - Throws: for one that cannot be read, that somebody else could write, or that says
-    ///   something else than a policy: whoever wrote it wanted to keep something from
+    /// - Throws: for one that cannot be read, that somebody else could write or take away, or that
+    ///   says something else than a policy: whoever wrote it wanted to keep something from
     ///   somebody.
     package func policy() throws(Fault) -> SecretServicePolicy {
         guard let bytes = try read() else {
@@ -67,18 +67,28 @@ package final class PolicyFile {
     }
 
     private func read() throws(Fault) -> [UInt8]? {
-        let (status, bytes): (FileStatus, [UInt8])
+        let (status, bytes, folder): (FileStatus, [UInt8], FileStatus)
         do throws(SystemCallError) {
             let file = try Descriptor.look(at: FilePath(path), .reading)
             (status, bytes) = (try FileStatus(of: file), try readAll(file, atMost: SecretServicePolicy.mostBytes))
+            folder = try FileStatus(at: FilePath(self.folder), followingLink: true)
         } catch {
             if error.isNoSuchFile, try !leadsNowhere() { return nil }
             throw Fault(description: "\(path): \(error)")
         }
-        let isOurs = [0, ProcessEnvironment.effectiveUserID].contains(status.userID) && status.mode & 0o022 == 0
-        guard status.isRegularFile, isOurs else {
+        guard status.isRegularFile, Self.isOurs(status) else {
             throw Fault(description: "\(path) is no file of yours that nobody else can write")
         }
+        // Whoever may write there may take it away, and everybody would have everything.
+        guard Self.isOurs(folder) else {
+            throw Fault(description: "\(self.folder) is no folder of yours that nobody else can write")
+        }
         return bytes
+    }
+
+    private var folder: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+
+    private static func isOurs(_ status: FileStatus) -> Bool {
+        [0, ProcessEnvironment.effectiveUserID].contains(status.userID) && status.mode & 0o022 == 0
     }
 }

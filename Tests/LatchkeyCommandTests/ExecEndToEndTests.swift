@@ -92,6 +92,10 @@ import Testing
         let missing = try programs.latchkey("exec", "--env", "A=mail/alice", "--", "no-such-command-at-all")
         #expect(missing.status == 127 && missing.errors.contains("cannot be started"), "\(missing.errors)")
         #expect(try programs.latchkey("exec", "--env", "A=mail/alice", "--", "/tmp").status == 126)
+        // A string of the environment has at most 128 KiB (execve(2), MAX_ARG_STRLEN).
+        try programs.latchkey("set", "large", "alice", input: Data(repeating: UInt8(ascii: "x"), count: 200_000))
+        let large = try programs.latchkey("exec", "--env", "A=large/alice", "--", "true")
+        #expect(large.status == 126 && large.errors.contains("exec --file"), "\(large.errors)")
     }
 
     /// What --env costs, which its help says (THREAT_MODEL.md, S10b).
@@ -203,6 +207,15 @@ import Testing
             #expect(outcome.errors.contains(said) && !outcome.errors.contains("pw ü"), "\(outcome.errors)")
         }
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "before")
+    }
+
+    /// One value of it in a file, and one line in the record.
+    @Test func aReferenceThatIsNamedOftenIsReadOnce() throws {
+        let template = String(repeating: "{{ latchkey://mail/alice }} ", count: 100)
+        let filled = try programs.latchkey("inject", input: Data(template.utf8))
+        #expect(filled.text == String(repeating: "pw ü ", count: 100), "\(filled.errors)")
+        let log = try programs.latchkey("log", "--item", "mail", "--json").text
+        #expect(log.contains("\"event\":\"read\",\"count\":1,"), "\(log)")
     }
 
     @Test func linksAndDevicesAreNoTarget() throws {

@@ -244,6 +244,24 @@ import Testing
         #expect(try get("protocol=http\nhost=git.example") == "")
     }
 
+    /// git rejects the stale one, a person types what git has had all along, and git stores it:
+    /// from then on it is what is given.
+    @Test func whatGitStoresOnceMoreComesBeforeWhatAPersonStoredSince() throws {
+        try helper("store", Self.place, "username=bob", "password=good")
+        try programs.latchkey("set", "--internet", "git.example", "bob", input: Data("stale".utf8))
+        #expect(try get(Self.place) == "username=bob\npassword=stale\n")
+        let erased = try helper("erase", Self.place, "username=bob", "password=stale")
+        #expect(erased.errors.contains("what a person stored stays"), "\(erased.errors)")
+        try helper("store", Self.place, "username=bob", "password=good")
+        #expect(try get(Self.place) == "username=bob\npassword=good\n")
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 2)
+        // What is given already is stored once, and by nobody's clock.
+        let before = try programs.latchkey("info", "--json", "--internet", "git.example", "bob", "--path", "").text
+        try helper("store", Self.place, "username=bob", "password=good")
+        let after = try programs.latchkey("info", "--json", "--internet", "git.example", "bob", "--path", "").text
+        #expect(before == after)
+    }
+
     /// As git-send-email asks; over no protocol but the one that the person named.
     @Test func aMailServersPasswordIsGivenOverItsProtocol() throws {
         try programs.latchkey("set", "--internet", "smtp://mail.example:587", "alice", input: Data("by hand".utf8))

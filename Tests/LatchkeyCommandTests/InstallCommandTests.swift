@@ -194,6 +194,12 @@ import Testing
             home.console.text == "{\"removed\":[],\"dataDirectory\":\"\(data.path)\",\"deleted\":false}\n")
     }
 
+    @Test func whereThereIsNoKeychainNoneIsSaidToBeDeleted() throws {
+        let home = try UnitHome()
+        #expect(home.run("uninstall", "--user", "--delete-keychain", "--yes") == .done)
+        #expect(home.notes.contains("There is no keychain in") && !home.notes.contains("Deleted"), "\(home.notes)")
+    }
+
     @Test func aUnitOfSomebodyElseStays() throws {
         let home = try UnitHome()
         try FileManager.default.createDirectory(

@@ -41,6 +41,19 @@ import Testing
         #expect(home.notes.contains("Nothing is there"))
     }
 
+    /// The bus starts it for the keychain of the session: of another it would say so and serve this.
+    @Test(arguments: [
+        ["secret-service", "enable"], ["secret-service", "disable"], ["install", "--secret-service"],
+        ["uninstall", "--secret-service"],
+    ])
+    func noOtherKeychainIsServed(_ words: [String]) throws {
+        let home = try UnitHome(systemctl: nil)
+        for arguments in [["--data-dir", "/elsewhere"] + words, words + ["--data-dir", "/elsewhere"]] {
+            #expect(home.run(arguments) == .usage)
+            #expect(home.notes.contains("leave out --data-dir") && text(home) == nil, "\(home.notes)")
+        }
+    }
+
     @Test func whatAnotherWroteStaysUnlessToldAndComesBack() throws {
         let home = try UnitHome(systemctl: nil)
         try FileManager.default.createDirectory(

@@ -153,6 +153,14 @@ struct SecretServicePolicyEndToEndTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file.path)
         let open = try scene.client("/usr/bin/secret-tool", ["lookup"] + place)
         #expect(open.status != 0 && open.errors.contains("nobody else can write"), "\(open.errors)")
+        // Nor one that somebody else can take away.
+        let (mode, folder) = (FileAttributeKey.posixPermissions, file.deletingLastPathComponent())
+        try FileManager.default.setAttributes([mode: 0o600], ofItemAtPath: file.path)
+        for (bits, isRefused) in [(0o777, true), (0o775, true), (0o755, false)] {
+            try FileManager.default.setAttributes([mode: bits], ofItemAtPath: folder.path)
+            let looked = try scene.client("/usr/bin/secret-tool", ["lookup"] + place)
+            #expect((looked.status != 0) == isRefused && looked.errors.contains(folder.path) == isRefused, "\(bits)")
+        }
         // Nor a link to what is away, in its place or its folder's.
         let files = FileManager.default
         try files.removeItem(at: file)

@@ -56,6 +56,17 @@ class TestLatchkey(BackendBasicTests):
             self.keyring.get_password("bytes", "x")
         with pytest.raises(errors.KeyringError):
             self.keyring.get_password("a\0b", "x")
+        # Half of a surrogate pair is no name either, and no password.
+        for call in (
+            lambda: self.keyring.get_password("\ud800", "x"),
+            lambda: self.keyring.get_credential("\ud800", None),
+            lambda: self.keyring.set_password("s", "\ud800", "p"),
+            lambda: self.keyring.set_password("s", "x", "\ud800"),
+            lambda: self.keyring.delete_password("s", "\ud800"),
+        ):
+            with pytest.raises(errors.KeyringError) as refusal:
+                call()
+            assert "surrogate" in str(refusal.value)
 
     def test_no_program_is_no_backend(self, monkeypatch):
         monkeypatch.setenv("PATH", "/nowhere")

@@ -71,13 +71,17 @@ package struct GitCredentials {
 
     private static let mostAttempts = 8
 
-    /// Whether it is there alike; what is new about its end and its token is kept then.
+    /// Whether it is there alike, and given before all others; what is new about its end and its
+    /// token is kept then.
     private mutating func isThere(
         _ secret: GitSecret, _ request: GitCredentialRequest, among known: [GitMatch]
     ) throws(KeychainError) -> Bool {
         for match in known {
-            guard let held = try held(match), held.secret.value.bytes.isEqual(to: secret.value.bytes) else {
-                continue
+            guard let held = try held(match) else { continue }
+            guard held.secret.value.bytes.isEqual(to: secret.value.bytes) else {
+                // That one is given first, and did not work where git has just stored another: stored
+                // once more, this one is. Else a person would be asked for it again and again.
+                return false
             }
             if held.extras.isEqual(to: request.extras) { return true }
             guard match.item.origin == .git, held.isPlain else { continue }

@@ -59,9 +59,16 @@ struct InjectCommand: Verb {
         let template = try template(surroundings)
         try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
+        // Each once, however often it is named: the file has one value of it.
+        var known: [SecretReference: SharedSecret] = [:]
         var secrets: [SharedSecret] = []
         for reference in template.references {
-            secrets.append(try reference.secret(in: keychain, surroundings))
+            let secret: SharedSecret
+            if let read = known[reference] { secret = read } else {
+                secret = try reference.secret(in: keychain, surroundings)
+                known[reference] = secret
+            }
+            secrets.append(secret)
         }
         let whole = template.filled(with: secrets)
         guard let target else {

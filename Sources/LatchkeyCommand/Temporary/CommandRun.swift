@@ -21,6 +21,8 @@ extension CommandFailure {
         let name = command.first.map { PrintableText.escaped($0) } ?? ""
         return CommandFailure(
             ExitStatus(rawValue: error.isNoSuchFile ? 127 : 126), "the command cannot be started: \(name) (\(error))",
-            "Check its name and mode, or give its whole path after --.")
+            error.isTooMuchForAProgram
+                ? "A variable holds at most 128 KiB; `latchkey exec --file` and `--fd` hand over a secret of any size."
+                : "Check its name and mode, or give its whole path after --.")
     }
 }

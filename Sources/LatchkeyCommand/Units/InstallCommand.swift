@@ -49,6 +49,7 @@ struct InstallCommand: Verb {
             throw ValidationError(
                 "Say --user, or --secret-service: the keychain, its daemon and what it serves are one user's own.")
         }
+        if secretService { try SecretServiceCommand.refuse(store) }
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {

@@ -29,6 +29,13 @@ struct SecretServiceCommand: ParsableCommand {
         subcommands: [
             SecretServiceEnableCommand.self, SecretServiceDisableCommand.self, SecretServiceExecCommand.self,
         ])
+
+    /// A session has one service, and that the keychain of whoever has the session.
+    static func refuse(_ store: StoreOptions) throws {
+        guard store.dataDirectory != nil else { return }
+        throw ValidationError(
+            "The session bus starts it for the keychain of the session, which XDG_DATA_HOME names; leave out --data-dir.")
+    }
 }
 
 struct SecretServiceEnableCommand: Verb {
@@ -67,6 +74,11 @@ struct SecretServiceEnableCommand: Verb {
 
     @Flag(help: "Write what was done as JSON.")
     var json = false
+
+    /// Taken only to be refused in plain words.
+    @OptionGroup(visibility: .hidden) var store: StoreOptions
+
+    mutating func validate() throws { try SecretServiceCommand.refuse(store) }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         try Self.perform(
@@ -157,6 +169,11 @@ struct SecretServiceDisableCommand: Verb {
 
     @Flag(help: "Write what was done as JSON.")
     var json = false
+
+    /// Taken only to be refused in plain words.
+    @OptionGroup(visibility: .hidden) var store: StoreOptions
+
+    mutating func validate() throws { try SecretServiceCommand.refuse(store) }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         try Self.perform(json: json, in: surroundings)

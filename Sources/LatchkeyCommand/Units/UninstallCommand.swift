@@ -53,6 +53,7 @@ struct UninstallCommand: Verb {
             throw ValidationError(
                 "Say --user, or --secret-service: the keychain, its daemon and what it serves are one user's own.")
         }
+        if secretService { try SecretServiceCommand.refuse(store) }
         guard user || !deleteKeychain else { throw ValidationError("--delete-keychain goes with --user.") }
         guard deleteKeychain || !yes else { throw ValidationError("--yes goes with --delete-keychain.") }
     }
@@ -67,15 +68,16 @@ struct UninstallCommand: Verb {
                 "Run this outside `latchkey temp`, as a user with a home.")
         }
         let data = locations.dataDirectory
-        if deleteKeychain { try confirm(data, surroundings.console) }
+        let isThere = surroundings.missingKeychain(store.dataDirectory) == nil
+        if deleteKeychain, isThere { try confirm(data, surroundings.console) }
         let removed = try removeUnits(in: folder, of: data, surroundings)
-        if deleteKeychain {
+        if deleteKeychain, isThere {
             let remains = TPMRemains(ofAllIn: data)
             let status = try UpkeepProgram(surroundings, store).run(["--erase"], replacing: false, json: false)
             guard status == .done else { return status }
             remains.tell(after: .erased, on: surroundings.console)
         }
-        try report(removed, data, surroundings.console)
+        try report(removed, data, isThere: isThere, surroundings.console)
         return .done
     }
 
@@ -133,19 +135,23 @@ struct UninstallCommand: Verb {
         return ours
     }
 
-    private func report(_ removed: [String], _ data: String, _ console: any Console) throws(CommandFailure) {
+    private func report(
+        _ removed: [String], _ data: String, isThere: Bool, _ console: any Console
+    ) throws(CommandFailure) {
         if json {
             let line = JSONValue.object([
-                ("removed", .strings(removed)), ("dataDirectory", .string(data)), ("deleted", .bool(deleteKeychain)),
+                ("removed", .strings(removed)), ("dataDirectory", .string(data)), ("deleted", .bool(deleteKeychain && isThere)),
             ])
             try printing { () throws(SystemCallError) in try console.write("\(line.text)\n") }
             return
         }
         for path in removed { console.note("Removed \(PrintableText.escaped(path))") }
         if removed.isEmpty { console.note("No unit of systemd is installed.") }
+        let folder = PrintableText.escaped(data)
+        guard isThere else { return console.note("There is no keychain in \(folder).") }
         console.note(
             deleteKeychain
-                ? "Deleted the keychain in \(PrintableText.escaped(data))."
-                : "The keychain stays in \(PrintableText.escaped(data)); add --delete-keychain to delete it.")
+                ? "Deleted the keychain in \(folder)."
+                : "The keychain stays in \(folder); add --delete-keychain to delete it.")
     }
 }

@@ -59,7 +59,9 @@ final class UnitHome {
             .write(to: URL(fileURLWithPath: folder.path("active")))
     }
 
-    func run(_ arguments: String...) -> LatchkeyCommand.ExitStatus {
+    func run(_ arguments: String...) -> LatchkeyCommand.ExitStatus { run(arguments) }
+
+    func run(_ arguments: [String]) -> LatchkeyCommand.ExitStatus {
         LatchkeyProgram.run(arguments, in: surroundings)
     }
 

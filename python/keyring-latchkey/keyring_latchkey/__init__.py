@@ -49,8 +49,14 @@ class Keyring(KeyringBackend):
         return self._text(self._checked(found, errors.KeyringError).stdout)
 
     def set_password(self, service, username, password):
+        for name in (service, username):
+            self._refuse_no_name(name)
+        try:
+            secret = password.encode()
+        except UnicodeEncodeError:
+            raise errors.PasswordSetError("the password is no text: it has half of a surrogate pair") from None
         self._checked(
-            self._run("set", "--raw", "--allow-empty", "--", service, username, secret=password.encode()),
+            self._run("set", "--raw", "--allow-empty", "--", service, username, secret=secret),
             errors.PasswordSetError,
         )
 
@@ -64,8 +70,9 @@ class Keyring(KeyringBackend):
         self._checked(removed, errors.PasswordDeleteError)
 
     def get_credential(self, service, username):
-        """Without a username: the one whose password was changed last."""
+        """Without a username: the one that was changed last, its password or what else it says."""
         if username is None:
+            self._refuse_no_name(service)
             listed = self._run("list", "--json", "--", service)
             if listed.returncode == _NO_MATCH:
                 return None
@@ -79,8 +86,8 @@ class Keyring(KeyringBackend):
 
     def _find(self, service, username):
         """A generic password alone: an internet password of that server is for its protocol."""
-        if "\0" in service + username:
-            raise errors.KeyringError("a service or an account has a byte 0")
+        for name in (service, username):
+            self._refuse_no_name(name)
         if not service:
             # No reference says that, and no server is called so.
             return self._run("get", "--", service, username)
@@ -92,10 +99,18 @@ class Keyring(KeyringBackend):
             # Nothing to read from: latchkey never waits for a terminal of ours.
             given = {"stdin": subprocess.DEVNULL} if secret is None else {"input": secret}
             return subprocess.run([self.command, *arguments], capture_output=True, check=False, **given)
-        except ValueError:
-            raise errors.KeyringError("a service or an account has a byte 0") from None
         except OSError as failure:
             raise errors.InitError(f"{self.command} cannot be started: {failure.strerror}") from None
+
+    @staticmethod
+    def _refuse_no_name(name):
+        """What no argument of a program can be."""
+        if "\0" in name:
+            raise errors.KeyringError("a service or an account has a byte 0")
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise errors.KeyringError("a service or an account has half of a surrogate pair") from None
 
     @staticmethod
     def _checked(outcome, kind):
