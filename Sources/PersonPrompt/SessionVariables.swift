@@ -8,6 +8,7 @@ package struct SessionVariables: Hashable, Sendable {
     package private(set) var waylandName: String?
     package private(set) var authorityFile: String?
     package private(set) var runtimeFolder: String?
+    /// Without the bus's own number, which programs that the bus started have behind it.
     package private(set) var busAddress: String?
     package private(set) var terminalType: String?
     /// What LC_ALL, LC_CTYPE and LANG say together (locale(7)).
@@ -31,7 +32,7 @@ package struct SessionVariables: Hashable, Sendable {
         authorityFile = (values["XAUTHORITY"] ?? values["HOME"].map { $0 + "/.Xauthority" })
             .flatMap { Self.isPath($0) ? $0 : nil }
         runtimeFolder = values["XDG_RUNTIME_DIR"].flatMap { Self.isPath($0) ? $0 : nil }
-        busAddress = values["DBUS_SESSION_BUS_ADDRESS"]
+        busAddress = values["DBUS_SESSION_BUS_ADDRESS"].map(Self.withoutNumber)
         terminalType = values["TERM"].flatMap { Self.isName($0) ? $0 : nil }
         language = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { values[$0] }.first { !$0.isEmpty }
             .flatMap { Self.isName($0) ? $0 : nil }
@@ -53,6 +54,16 @@ package struct SessionVariables: Hashable, Sendable {
     package var typedLanguage: String {
         guard let language, !isUTF8, language != "C", language != "POSIX" else { return "C.UTF-8" }
         return language
+    }
+
+    /// `unix:path=P,guid=G` (D-Bus Specification, "Server Addresses"): dbus-daemon says the whole
+    /// of it to what it starts, a login says the path alone.
+    private static func withoutNumber(_ address: String) -> String {
+        let parts = address.split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].hasPrefix("guid="), parts[1].utf8.count == 37,
+            parts[1].dropFirst(5).allSatisfy(\.isHexDigit)
+        else { return address }
+        return String(parts[0])
     }
 
     /// `:N` and `:N.S`, as X(7) has them; a display of another machine is none of

@@ -48,6 +48,25 @@ import Testing
             ])
     }
 
+    /// dbus-daemon tells what it starts the whole address of the bus; what asks gets the login's.
+    @Test func aProgramThatTheBusStartedIsOfItsSession() throws {
+        for path in ["runtime/wayland-0", "runtime/bus"] { try socket(folder.path(path)) }
+        let bus = "unix:path=\(places.runtimeFolder)/bus"
+        func address(_ text: String) -> Bool? {
+            let values = [
+                "XDG_RUNTIME_DIR": places.runtimeFolder, "WAYLAND_DISPLAY": "wayland-0",
+                "DBUS_SESSION_BUS_ADDRESS": text,
+            ]
+            return GraphicalSession(variables(values), in: places)?.environment
+                .contains("DBUS_SESSION_BUS_ADDRESS=\(bus)")
+        }
+        #expect(address("\(bus),guid=d84b8c6326d652aaad2d96a96b0c063a") == true)
+        for other in [",guid=x", ",guid=", ",guid=d84b8c6326d652aaad2d96a96b0c063a,x", ",x", "2", ";unix:path=/x"] {
+            #expect(address(bus + other) == false, "\(other)")
+        }
+        #expect(address("unix:path=/tmp/bus,guid=d84b8c6326d652aaad2d96a96b0c063a") == false)
+    }
+
     @Test(arguments: [
         ["WAYLAND_DISPLAY": "wayland-9"], ["WAYLAND_DISPLAY": "../displays/X1"], ["WAYLAND_DISPLAY": "/tmp/evil"],
         ["WAYLAND_DISPLAY": ""], ["DISPLAY": ":2"], ["DISPLAY": "evil.example:0"], ["DISPLAY": "localhost:10.0"],
