@@ -77,6 +77,13 @@ struct SecretServiceDoctorTests {
         if FileManager.default.fileExists(atPath: "/etc/xdg/autostart/gnome-keyring-secrets.desktop") {
             #expect(gnome.contains { $0.key.hasPrefix("GNOME starts gnome-keyring at the login") })
             #expect(gnome.values.contains("latchkey secret-service enable --control"))
+            // Without systemd nobody is at the control socket when the desktop begins.
+            let control = try programs.latchkey(
+                "secret-service", "enable", "--control", changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
+            #expect(control.errors.contains("where the bus has started us before: dbus-send --session "))
+            let told = try findings(programs, on: session, changing: ["XDG_CURRENT_DESKTOP": "GNOME"])
+            let what = told.first { $0.key.hasPrefix("GNOME starts gnome-keyring at the login") }
+            #expect(what?.value?.hasPrefix("dbus-send --session ") == true, "\(told)")
         }
         #expect(!after.keys.contains { $0.contains("at the login") })
     }

@@ -44,7 +44,8 @@ def asked_by(session: Session, application: str | None) -> tuple[str, bytes]:
         info = session.work / f"{application}.info"
         info.write_text(f"[Application]\nname={application}\n\n[Instance]\ninstance-id=1\n")
         sandbox = ["bwrap", "--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc", "--proc", "/proc", "--dev", "/dev",
-                   "--bind", str(session.folder), str(session.folder), "--ro-bind", str(info), "/.flatpak-info"]
+                   "--bind", str(session.folder), str(session.folder),
+                   "--bind", str(session.runtime), str(session.runtime), "--ro-bind", str(info), "/.flatpak-info"]
         for name in ("bin", "lib", "lib64"):
             sandbox += ["--symlink", f"usr/{name}", f"/{name}"]
     done = session.run(*sandbox, "/usr/bin/python3", "-c", CLIENT)

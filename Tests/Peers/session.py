@@ -22,7 +22,8 @@ PASSCODE = b"correct horse of the test"
 
 # The limits are those of a session's bus (dbus, session.conf): without them clients that have more
 # than 128 calls at work fail.
-BUS = """<busconfig><type>session</type><listen>unix:path={}</listen><auth>EXTERNAL</auth>
+BUS = """<busconfig><type>session</type><listen>{}</listen><auth>EXTERNAL</auth>
+<servicedir>{}</servicedir>
 <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
 <allow user="*"/></policy>
 <limit name="max_incoming_bytes">1000000000</limit><limit name="max_outgoing_bytes">1000000000</limit>
@@ -34,18 +35,20 @@ BUS = """<busconfig><type>session</type><listen>unix:path={}</listen><auth>EXTER
 class Session:
     """What one peer is given."""
 
-    def __init__(self, folder: Path, ours: bool):
+    def __init__(self, folder: Path, ours: bool, runtime: Path | None = None):
+        """runtime: where a login has its folder, where that counts."""
         self.folder, self.ours = folder, ours
         self.results: list[tuple[bool, str, str]] = []
         self.running: list[subprocess.Popen] = []
-        for name in ("data", "run", "home", "config", "cache", "work"):
+        for name in ("data", "run", "home", "config", "cache", "work", "services"):
             (folder / name).mkdir(mode=0o700)
-        self.home, self.work = folder / "home", folder / "work"
-        self.address = f"unix:path={folder}/bus"
+        self.home, self.work, self.data = folder / "home", folder / "work", folder / "data"
+        self.runtime = runtime or folder / "run"
+        self.address = f"unix:path={runtime or folder}/bus"
         # Nothing of whoever runs the test: no display, no real keychain, no git settings.
         self.environment = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "HOME": str(self.home),
-            "XDG_RUNTIME_DIR": str(folder / "run"), "XDG_DATA_HOME": str(folder / "data"),
+            "XDG_RUNTIME_DIR": str(self.runtime), "XDG_DATA_HOME": str(self.data),
             "XDG_CONFIG_HOME": str(folder / "config"), "XDG_CACHE_HOME": str(folder / "cache"),
             "DBUS_SESSION_BUS_ADDRESS": self.address, "GIT_CONFIG_NOSYSTEM": "1",
         }
@@ -59,7 +62,7 @@ class Session:
         return self
 
     def open(self) -> None:
-        (self.folder / "bus.conf").write_text(BUS.format(self.folder / "bus"))
+        (self.folder / "bus.conf").write_text(BUS.format(self.address, self.folder / "services"))
         self.start(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={self.folder}/bus.conf"])
         self.eventually(self.connected, "the bus never listened")
         self.start_service()

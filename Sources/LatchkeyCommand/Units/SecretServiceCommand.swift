@@ -106,10 +106,13 @@ struct SecretServiceEnableCommand: Verb {
             console.note("\(state.written.contains(path) ? "Wrote" : "Already there:") \(PrintableText.escaped(path))")
         }
         for line in notes(on: state, withControl: control, owner) { console.note(line) }
-        if !control, HostFiles(root: surroundings.hostRoot).text(SecretServiceCheck.autostart) != nil {
+        if !control || !state.isManaged,
+            HostFiles(root: surroundings.hostRoot).text(SecretServiceCheck.autostart) != nil
+        {
+            let leaves = control ? "it leaves that to us" : "with --control it leaves that to us"
             console.note(
-                "The sessions of GNOME and MATE start gnome-keyring themselves, which then has the name; with "
-                    + "--control it leaves that to us.")
+                "The sessions of GNOME and MATE start gnome-keyring themselves, which then has the name; \(leaves)"
+                    + (state.isManaged ? "." : " where the bus has started us before: \(SecretServiceCheck.early)"))
         }
         console.note("To undo this: latchkey secret-service disable. It keeps the keychain.")
         return .done

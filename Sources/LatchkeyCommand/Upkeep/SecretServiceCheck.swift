@@ -30,8 +30,16 @@ struct SecretServiceCheck {
         }
         return MachineFinding(
             what: "\(owner.text) serves desktop programs as org.freedesktop.secrets; what they store is not here",
-            command: isEnabled ? "kill \(owner.process)   # the next program that asks finds latchkey" : Self.enable,
-            mend: .byHand)
+            command: isEnabled ? Self.ending(owner) : Self.enable, mend: .byHand)
+    }
+
+    /// KWallet takes the name whenever a program opens a wallet before another asks for it; its
+    /// own switch keeps it from that (kwalletd 5.97, "apiEnabled").
+    private static func ending(_ owner: SecretServiceName.Owner) -> String {
+        let kill = "kill \(owner.process)   # the next program that asks finds latchkey"
+        guard ["kwalletd5", "kwalletd6"].contains(owner.name), let version = owner.name.last else { return kill }
+        let switchedOff = "--file kwalletrc --group \(SecretServiceName.bus) --key apiEnabled false"
+        return "kwriteconfig\(version) \(switchedOff) && \(kill)"
     }
 
     /// Whether the bus's file in the person's own folder is ours.
@@ -130,14 +138,26 @@ struct SecretServiceCheck {
         let shownIn = text.split(separator: "\n").first { $0.hasPrefix("OnlyShowIn=") } ?? ""
         let desktops = shownIn.dropFirst("OnlyShowIn=".count).split(separator: ";")
         let here = (ProcessEnvironment.variable("XDG_CURRENT_DESKTOP") ?? "").split(separator: ":")
-        guard here.contains(where: desktops.contains), !listensForLogins else { return [] }
-        return [
-            MachineFinding(
-                what: "\(here.joined(separator: ":")) starts gnome-keyring at the login (\(file)), "
-                    + "which then has the name",
-                command: "\(Self.enable) --control", mend: .byHand)
-        ]
+        guard here.contains(where: desktops.contains) else { return [] }
+        let desktop = here.joined(separator: ":")
+        let starts = "\(desktop) starts gnome-keyring at the login (\(file)), which then has the name"
+        switch listening {
+        case .fromTheLogin: return []
+        case .nowhere: return [MachineFinding(what: starts, command: "\(Self.enable) --control", mend: .byHand)]
+        case .onceStarted:
+            return [
+                MachineFinding(
+                    what: "\(starts), unless something has asked the session bus before", command: Self.early,
+                    mend: .byHand)
+            ]
+        }
     }
+
+    /// Has the bus start us before a desktop begins; with --control its `gnome-keyring-daemon
+    /// --start` then finds who listens, and leaves.
+    static let early =
+        "dbus-send --session --print-reply --dest=\(SecretServiceName.bus) / org.freedesktop.DBus.Peer.Ping   "
+        + "# before the desktop begins: what starts it (~/.xsessionrc, ~/.xinitrc) can say this"
 
     /// Units of gnome-keyring's that nothing masks, where systemd starts ours.
     private func systemdsStarters() -> [MachineFinding] {
@@ -161,15 +181,28 @@ struct SecretServiceCheck {
         } catch { return [] }
     }
 
-    private var listensForLogins: Bool {
-        do throws(CommandFailure) { return try listens(try SecretServiceUnits(surroundings)) } catch { return false }
+    /// From when on somebody is at the control socket.
+    private enum Listening {
+        case fromTheLogin
+        case onceStarted
+        case nowhere
+    }
+
+    private var listening: Listening {
+        do throws(CommandFailure) { return try listening(try SecretServiceUnits(surroundings)) } catch {
+            return .nowhere
+        }
+    }
+
+    private func listening(_ units: SecretServiceUnits) throws(CommandFailure) -> Listening {
+        if try units.ownUnits().contains(where: { $0.hasSuffix(SecretServiceUnits.socket) }) { return .fromTheLogin }
+        let lines = try OwnFile.content(units.busFile)??.split(separator: "\n") ?? []
+        return lines.contains { $0.hasPrefix("Exec=") && $0.hasSuffix(" --control") } ? .onceStarted : .nowhere
     }
 
     /// Whether what is enabled has logins find it.
     private func listens(_ units: SecretServiceUnits) throws(CommandFailure) -> Bool {
-        if try units.ownUnits().contains(where: { $0.hasSuffix(SecretServiceUnits.socket) }) { return true }
-        let lines = try OwnFile.content(units.busFile)??.split(separator: "\n") ?? []
-        return lines.contains { $0.hasPrefix("Exec=") && $0.hasSuffix(" --control") }
+        try listening(units) != .nowhere
     }
 
     // MARK: Who may what
