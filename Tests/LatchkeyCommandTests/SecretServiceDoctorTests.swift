@@ -88,6 +88,35 @@ struct SecretServiceDoctorTests {
         #expect(!after.keys.contains { $0.contains("at the login") })
     }
 
+    /// It is known by what the kernel calls its process.
+    @Test(
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/gnome-keyring-daemon"),
+            "gnome-keyring is not installed"))
+    func whatKeepsKWalletFromTheNameIsTold() throws {
+        let programs = try BuiltPrograms(runtime: true)
+        let session = try PrivateSession()
+        let wallet = "\(programs.home)/kwalletd5"
+        try FileManager.default.createSymbolicLink(
+            atPath: wallet, withDestinationPath: "/usr/bin/gnome-keyring-daemon")
+        let other = programs.start(
+            wallet, ["--foreground", "--components=secrets", "--control-directory=\(programs.home)/runtime/keyring"],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
+        (other.standardError, other.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try other.run()
+        defer { other.killNow() }
+        try programs.latchkey("secret-service", "enable")
+        let wanted =
+            "kwriteconfig5 --file kwalletrc --group org.freedesktop.secrets --key apiEnabled false "
+            + "&& kill \(other.processIdentifier) "
+        #expect(
+            try BuiltPrograms.eventually {
+                try findings(programs, on: session).contains {
+                    $0.key.hasPrefix("kwalletd5 (process ") && $0.value?.hasPrefix(wanted) == true
+                }
+            })
+    }
+
     @Test func otherProvidersAreNamedWhereOursIsEnabled() throws {
         let programs = try BuiltPrograms()
         let session = try PrivateSession()
