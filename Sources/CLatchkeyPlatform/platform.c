@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "latchkey_platform.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -828,6 +829,59 @@ static int let_go_of_code_of(struct dl_phdr_info *object, size_t size, void *pag
 void lk_let_go_of_code(void) {
     uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
     dl_iterate_phdr(let_go_of_code_of, &page_size);
+}
+
+// Another thread could write to a page between the look and its end. 1 where it is not certain
+// that there is none.
+static int has_other_threads(void) {
+    DIR *threads = opendir("/proc/self/task");
+    if (!threads) return 1;
+    int count = 0;
+    for (struct dirent *one = readdir(threads); one; one = readdir(threads)) count += one->d_name[0] != '.';
+    closedir(threads);
+    return count != 1;
+}
+
+// The kernel's Documentation/admin-guide/mm/pagemap.rst: eight bytes a page; bit 63: it is in
+// memory, bit 61: it is a file's still, and no copy of its own that was written to.
+static const uint64_t present = 1ull << 63, of_file = 1ull << 61;
+
+struct unwritten { int32_t pagemap; uintptr_t page; };
+
+static int let_go_of_unwritten_data_of(struct dl_phdr_info *object, size_t size, void *context) {
+    (void)size;
+    struct unwritten *unwritten = context;
+    uintptr_t page = unwritten->page;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_W)) continue;
+        uintptr_t first = (object->dlpi_addr + segment->p_vaddr + page - 1) & ~(page - 1);
+        uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_filesz) & ~(page - 1);
+        while (first < end) {
+            uint64_t entries[512];
+            size_t count = (end - first) / page;
+            if (count > sizeof entries / sizeof *entries) count = sizeof entries / sizeof *entries;
+            ssize_t length = pread(unwritten->pagemap, entries, count * sizeof *entries,
+                                   (off_t)(first / page * sizeof *entries));
+            if (length != (ssize_t)(count * sizeof *entries)) return 1;
+            for (size_t at = 0; at < count;) {
+                size_t run = at;
+                while (run < count && (entries[run] & (present | of_file)) == (present | of_file)) run++;
+                if (run > at) madvise((void *)(first + at * page), (run - at) * page, MADV_DONTNEED);
+                at = run + 1;
+            }
+            first += count * page;
+        }
+    }
+    return 0;
+}
+
+void lk_let_go_of_unwritten_data(void) {
+    if (has_other_threads()) return;
+    struct unwritten unwritten = {open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), (uintptr_t)sysconf(_SC_PAGESIZE)};
+    if (unwritten.pagemap < 0) return;
+    dl_iterate_phdr(let_go_of_unwritten_data_of, &unwritten);
+    close(unwritten.pagemap);
 }
 
 void lk_let_go_of_free_pages(void) { malloc_trim(0); }

@@ -11,6 +11,13 @@ package enum ProgramMemory {
     /// MADV_DONTNEED, of segments that cannot be written).
     package static func letGoOfCode() { lk_let_go_of_code() }
 
+    /// Lets go of what can be written and was not yet: constants that the loader may fill in, of
+    /// which a start goes through most. For a server that has one thread, before it forks what
+    /// would keep them too, and before it hides (``Hardening/apply(_:)``): from then on the kernel
+    /// does not say which pages those are. With other threads, and where it does not, nothing
+    /// happens.
+    package static func letGoOfUnwrittenData() { lk_let_go_of_unwritten_data() }
+
     /// Lets go of whole pages that the allocator has free between what is in use (malloc_trim(3)).
     package static func letGoOfFreePages() { lk_let_go_of_free_pages() }
 

@@ -94,6 +94,7 @@ struct Latchkeyd: ParsableCommand {
         let handedOver = Result { () throws(ActivationSocket.Refusal) in try ActivationSocket.take() }
         Hardening.ignoreBrokenPipes()
         Hardening.ignoreFileSizeSignal()
+        ProgramMemory.letGoOfUnwrittenData()
         try Hardening.apply()
         Hardening.raiseDescriptorLimit()
         ProgramMemory.shareArenas()

@@ -64,12 +64,20 @@ import Testing
         return status == 0 ? .done : status == 128 + SIGSYS ? .ended : .refused(status)
     }
 
-    @Test(arguments: ["daemon", "enclave"]) func whatAStartWentThroughIsLetGoOf(program: String) throws {
+    private func status(of arguments: String...) throws -> Int32? {
         let unused = try EventSignal()
         let child = try ChildProcess.start(
-            Self.probe, arguments: ["code", program], environment: [], third: unused.descriptor,
-            fourth: unused.descriptor)
-        #expect(try child.status(until: Deadline(after: .seconds(60), on: SystemClock())) == 0)
+            Self.probe, arguments: arguments, environment: [], third: unused.descriptor, fourth: unused.descriptor)
+        return try child.status(until: Deadline(after: .seconds(60), on: SystemClock()))
+    }
+
+    @Test(arguments: ["daemon", "enclave"]) func whatAStartWentThroughIsLetGoOf(program: String) throws {
+        #expect(try status(of: "code", program) == 0)
+    }
+
+    /// Never what was written to, and nothing where a thread could write meanwhile.
+    @Test(arguments: ["alone", "threads"]) func unwrittenDataAreLetGoOf(process: String) throws {
+        #expect(try status(of: "data", process) == 0)
     }
 
     // MARK: Calls

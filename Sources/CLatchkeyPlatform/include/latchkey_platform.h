@@ -46,6 +46,9 @@ int lk_file_identity(int32_t fd, uint64_t *device, uint64_t *file);
 // its memory; what is used next comes back from the kernel's cache of files, or from the disk. What
 // can be written stays as it is.
 void lk_let_go_of_code(void);
+// The same for what can be written and was not, in a process of one thread; in another, and where
+// /proc/self/pagemap does not say which pages those are, nothing is done.
+void lk_let_go_of_unwritten_data(void);
 // Gives the kernel back whole pages that the allocator has free.
 void lk_let_go_of_free_pages(void);
 // As many places to allocate from as processors, two at the least and 64 at the most.

@@ -53,7 +53,8 @@ extension ReachOptions {
         """
 
     fileprivate static let presence = """
-        With a passcode that needs a person who agrees, in the terminal or on the screen; \
+        With a passcode that needs a person who agrees, in the terminal (this program hides its surroundings, \
+        so that no window is found to ask in); \
         an agreement counts for five minutes in the same terminal session, until the keychain is locked. \
         Without one nobody is asked.
         """

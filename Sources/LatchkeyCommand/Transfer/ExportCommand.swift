@@ -9,7 +9,7 @@ struct ExportCommand: Verb {
             --all of every group, with all attributes, under a passphrase that is typed twice. `latchkey import` \
             reads it back, all into the group "latchkey". WITHOUT THE PASSPHRASE NOBODY OPENS IT, you included.
 
-            With a passcode an export always needs a person who agrees, in the terminal or on the screen; an \
+            With a passcode an export always needs a person who agrees, in the terminal; an \
             agreement counts for five minutes in the same terminal session, until the keychain is locked.
 
             --insecure-plaintext writes the same without any encryption, mode 0600, after a question; --yes \

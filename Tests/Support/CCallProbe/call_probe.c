@@ -286,3 +286,33 @@ int probe_become(char *const *argv) {
     execv(argv[0], argv);
     return errno;
 }
+
+enum { page = 4096 };
+static volatile uint8_t data[probe_data_size * page] __attribute__((aligned(page))) = {1};
+
+void probe_use_data(void) {
+    for (int i = 0; i < probe_data_size; i++) (void)data[i * page];
+    data[5 * page + 1] = 7;
+}
+
+int probe_data_pages(void) {
+    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), count = 0;
+    uint64_t entries[probe_data_size];
+    ssize_t length = pread(pagemap, entries, sizeof entries, (off_t)((uintptr_t)data / page * sizeof *entries));
+    close(pagemap);
+    if (length != sizeof entries) return -1;
+    for (int i = 0; i < probe_data_size; i++) count += (int)(entries[i] >> 63);
+    return count;
+}
+
+int probe_data_is_whole(void) { return data[0] == 1 && data[5 * page + 1] == 7 && data[6 * page] == 0; }
+
+static void *wait_for_ever(void *unused) {
+    for (;;) pause();
+    return unused;
+}
+
+int probe_start_thread(void) {
+    pthread_t thread;
+    return pthread_create(&thread, NULL, wait_for_ever, NULL);
+}

@@ -20,6 +20,9 @@ internal import KeychainPlatform
 // `confinement-probe code daemon|enclave`: 0 where the code of a process that is confined as they
 // are takes less than half of its memory once it has let go of it, and goes on.
 //
+// `confinement-probe data alone|threads`: 0 where of its data what was written to stays, and the
+// rest is let go of, but with another thread all of it stays.
+//
 // `confinement-probe without CALL,… PROGRAM ARGUMENT…`: becomes a program for which the
 // kernel does not have these calls, as in a container that refuses them; with `ended-by` in
 // place of `without` they end it, as under a unit's SystemCallFilter.
@@ -44,6 +47,16 @@ if words.count == 3, words[1] == "code" {
     ProgramMemory.letGoOfCode()
     let after = try maps.residentKibibytes()
     ProcessEnvironment.exit(before > 0 && after * 2 < before ? 0 : 1)
+}
+if words.count == 3, words[1] == "data" {
+    let hasThreads = words[2] == "threads"
+    precondition(!hasThreads || probe_start_thread() == 0)
+    probe_use_data()
+    let before = probe_data_pages()
+    ProgramMemory.letGoOfUnwrittenData()
+    let after = probe_data_pages()
+    let isRight = before == Int32(probe_data_size) && after == (hasThreads ? before : 1)
+    ProcessEnvironment.exit(isRight && probe_data_is_whole() == 1 ? 0 : 1)
 }
 if words.count > 3, words[1] == "without" || words[1] == "ended-by" {
     let ends: Int32 = words[1] == "ended-by" ? 1 : 0

@@ -23,6 +23,15 @@ int probe_has_filters(void);
 // Whether this user may mount in a mount namespace of its own, without a user namespace.
 int probe_may_mount(void);
 
+// Data of this program, 64 pages of it: written to in one, read in all; how many of them are
+// in memory, or -1; whether they say what they are to.
+enum { probe_data_size = 64 };
+void probe_use_data(void);
+int probe_data_pages(void);
+int probe_data_is_whole(void);
+// A thread that does nothing for as long as the process lives.
+int probe_start_thread(void);
+
 // From now on the call is not there (ENOSYS), or ends whoever makes it, for this process and
 // what it becomes; 0.
 int probe_refuse(const char *name, int ends);
