@@ -14,18 +14,29 @@ package enum FolderContent {
         return raw >= 0 ? names(owning: raw) : nil
     }
 
+    /// The names in a folder as the kernel has them: bytes, of which not all need be text.
+    ///
+    /// - Throws: where they cannot be read: nobody knows then what lies there.
+    package static func rawNames(at path: String) throws(SystemCallError) -> [[UInt8]] {
+        try rawList(owning: try checked("open", unsafe lk_open(path, O_RDONLY | O_DIRECTORY, 0)))
+    }
+
     private static func names(owning raw: Int32) -> [String] {
         do throws(SystemCallError) { return try list(owning: raw) } catch { return [] }
     }
 
     private static func list(owning raw: Int32) throws(SystemCallError) -> [String] {
+        try rawList(owning: raw).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func rawList(owning raw: Int32) throws(SystemCallError) -> [[UInt8]] {
         guard let stream = unsafe fdopendir(raw) else {
             let error = SystemCallError("fdopendir", errno: errno)
             close(raw)
             throw error
         }
         defer { unsafe closedir(stream) }
-        var names: [String] = []
+        var names: [[UInt8]] = []
         while true {
             // Its end and a failure differ in errno alone (readdir(3)).
             errno = 0
@@ -34,9 +45,9 @@ package enum FolderContent {
                 return names
             }
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                unsafe Array(bytes.prefix { $0 != 0 })
             }
-            if name != ".", name != ".." { names.append(name) }
+            if name != Array(".".utf8), name != Array("..".utf8) { names.append(name) }
         }
     }
 

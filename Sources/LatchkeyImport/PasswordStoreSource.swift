@@ -17,6 +17,7 @@ struct PasswordStoreSource {
     static func read(
         _ folder: String, variable: (String) -> String?, progress: (_ done: Int, _ of: Int) -> Void
     ) throws(ImportFailure) -> ImportedDocument {
+        try checkReach(folder)
         guard isStore(folder) else {
             throw ImportFailure(
                 .wrongSource, "this folder is no password store: there is no .gpg-id in it",
@@ -24,7 +25,7 @@ struct PasswordStoreSource {
         }
         var source = try PasswordStoreSource(folder, variable)
         let names = source.find("")
-        guard !names.isEmpty else {
+        guard !names.isEmpty || !source.document.flaws.isEmpty else {
             throw ImportFailure(
                 .wrongSource, "there is no .gpg file in this folder", "Name the folder of the password store.")
         }
@@ -34,6 +35,17 @@ struct PasswordStoreSource {
         }
         progress(names.count, names.count)
         return source.document
+    }
+
+    /// What lies in a folder that may not be listed, or not be entered, nobody knows.
+    private static func checkReach(_ folder: String) throws(ImportFailure) {
+        do throws(SystemCallError) {
+            _ = try FolderContent.rawNames(at: folder)
+            _ = try FileStatus(at: FilePath(folder).appending("."), followingLink: true)
+        } catch {
+            throw ImportFailure(
+                .wrongSource, "this folder cannot be read (\(error))", "Name a folder that you may read and enter.")
+        }
     }
 
     /// `pass init` writes `.gpg-id` into a store, or a folder of it, for all that is below.
@@ -81,31 +93,56 @@ struct PasswordStoreSource {
 
     // MARK: Finding
 
-    /// Paths of the entries below a folder, without their ending, in order.
+    /// What pass, git and gopass keep for themselves; `pass grep` leaves `.git` out as well.
+    private static let programs: Set<String> = [
+        ".git", ".gitattributes", ".gpg-id", ".gpg-id.sig", ".extensions", ".public-keys",
+    ]
+
+    /// Paths of the entries below a folder, without their ending, in order. Hidden ones are entries
+    /// as well: `pass ls` does not show them, `pass show` and `pass grep` do.
     private mutating func find(_ below: String) -> [String] {
-        var found: [String] = []
-        for name in FolderContent.names(at: "\(folder)/\(below)").sorted() where !name.hasPrefix(".") {
-            let path = below.isEmpty ? name : "\(below)/\(name)"
-            switch kind(of: "\(folder)/\(path)") {
-            case .folder: found += find(path)
-            case .file where name.hasSuffix(Self.ending): found.append(String(path.dropLast(Self.ending.count)))
-            case .file: document.name(.path(path), "this is no .gpg file")
-            case .other: document.name(.path(path), "this is no file, or a link to a folder")
-            }
+        let names: [[UInt8]]
+        do throws(SystemCallError) { names = try FolderContent.rawNames(at: "\(folder)/\(below)") } catch {
+            document.name(.path(below), "this folder cannot be read (\(error))")
+            return []
         }
-        return found
+        let shown = names.map { (raw: $0, name: String(decoding: $0, as: UTF8.self)) }.sorted { $0.name < $1.name }
+        return shown.flatMap { raw, name in
+            let path = below.isEmpty ? name : "\(below)/\(name)"
+            guard Array(name.utf8) == raw else {
+                document.name(.path(path), "its name is no UTF-8")
+                return [String]()
+            }
+            return Self.programs.contains(name) ? [] : entries(path)
+        }
     }
 
-    private enum Kind { case folder, file, other }
+    /// Of what has this path: itself, all that lies below it, or none.
+    private mutating func entries(_ path: String) -> [String] {
+        switch Self.kind(of: "\(folder)/\(path)") {
+        case .folder: return find(path)
+        case .file where path.hasSuffix(Self.ending): return [String(path.dropLast(Self.ending.count))]
+        // Hidden files are other programs' own (".gitignore", ".DS_Store").
+        case .file: if !Self.isHidden(path) { document.name(.path(path), "its name does not end in .gpg") }
+        case .other(let what): document.name(.path(path), what)
+        }
+        return []
+    }
+
+    private static func isHidden(_ path: String) -> Bool { path.hasPrefix(".") || path.contains("/.") }
+
+    private enum Kind { case folder, file, other(String) }
 
     /// Links to files are followed, links to folders not: they may lead round.
-    private func kind(of path: String) -> Kind {
+    private static func kind(of path: String) -> Kind {
         let name = FilePath(path)
         do throws(SystemCallError) {
             if try FileStatus(at: name, followingLink: false).isDirectory { return .folder }
-            return try FileStatus(at: name, followingLink: true).isRegularFile ? .file : .other
+            let target = try FileStatus(at: name, followingLink: true)
+            if target.isDirectory { return .other("this is a link to a folder, which is not followed") }
+            return target.isRegularFile ? .file : .other("this is no file, but a pipe, a socket or a device")
         } catch {
-            return .other
+            return .other(error.isNoSuchFile ? "this is a link that leads nowhere" : "it cannot be reached (\(error))")
         }
     }
 
