@@ -7,6 +7,15 @@ struct HeldItems {
         let place: ItemPlace
         let kind: PasswordKind
         let attributes: AttributeMap
+
+        /// The attributes that make it the item that it is.
+        var names: AttributeMap {
+            var names = AttributeMap()
+            for attribute in kind.keyAttributes where attribute.code != .accessGroup {
+                if let value = attributes[attribute.code] { names[attribute.code] = value }
+            }
+            return names
+        }
     }
 
     private let rows: [AccessGroup?: [Row]]

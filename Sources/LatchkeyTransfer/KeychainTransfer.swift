@@ -30,7 +30,7 @@ package struct KeychainTransfer: Transfer {
         let shelves = keychains.map { ItemShelf(keychain: $0) }
         let services = ServiceItemPlan(plan.services, plan.collections)
         let held = try HeldItems(shelves[0], in: [nil] + services.groups)
-        let items = plan.items + services.items(held, &plan.flaws)
+        let items = plan.items + services.items(held, shelves[0], &plan.flaws)
         if !job.isDryRun { try services.addCollections(to: shelves[0]) }
         let bar = ProgressBar(job.isDryRun ? "Comparing" : "Storing", on: console)
         let importer = Importer(items, job, shelves, held)

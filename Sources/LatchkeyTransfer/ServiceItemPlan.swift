@@ -38,22 +38,44 @@ struct ServiceItemPlan {
     // MARK: Items
 
     /// In the order of the source; what cannot be an item of ours is named.
-    func items(_ held: HeldItems, _ flaws: inout [ImportedDocument.Flaw]) -> [PlannedItem] {
+    func items(
+        _ held: HeldItems, _ shelf: ItemShelf, _ flaws: inout [ImportedDocument.Flaw]
+    ) -> [PlannedItem] {
         var planned: [(index: Int, item: PlannedItem)] = []
         for (group, members) in Dictionary(grouping: services.indices, by: { group(of: services[$0].collection) }) {
-            var places = ServicePlaces(held.rows(in: group))
+            var known: [(index: Int, lookup: LookupAttributes)] = []
             for index in members.sorted(by: isEarlier) {
-                let service = services[index]
-                let attributes: LookupAttributes
-                do throws(LookupFlaw) { attributes = try Self.lookup(service) } catch {
-                    flaws.append(.init(service.place, error.rawValue))
-                    continue
+                do throws(LookupFlaw) { known.append((index, try Self.lookup(services[index]))) } catch {
+                    flaws.append(.init(services[index].place, error.rawValue))
                 }
-                let (kind, place) = places.next(for: attributes, label: service.label)
-                planned.append((index, Self.item(service, kind, place, attributes, group)))
+            }
+            var places = ServicePlaces(held.rows(in: group), in: group)
+            let twins = Dictionary(grouping: known, by: \.lookup.encoded).mapValues { $0.map(\.index) }
+            let rows = twins.reduce(into: [Int: HeldItems.Row]()) { rows, twins in
+                let found = match(twins.value, places.held(twins.key), group, shelf)
+                rows.merge(found) { first, _ in first }
+            }
+            for (index, lookup) in known {
+                let (kind, place) =
+                    rows[index].map { ($0.kind, $0.names) } ?? places.free(for: lookup, label: services[index].label)
+                planned.append((index, Self.item(services[index], kind, place, lookup, group)))
             }
         }
         return planned.sorted { $0.index < $1.index }.map(\.item)
+    }
+
+    /// Which of the keychain's each of those of the very same attributes is.
+    private func match(
+        _ twins: [Int], _ held: [HeldItems.Row], _ group: AccessGroup?, _ shelf: ItemShelf
+    ) -> [Int: HeldItems.Row] {
+        let rows = ServiceMatch.rows(for: twins.map { services[$0] }, held) { row in
+            // One that does not open has no value to be known by; it may be the same by its date.
+            do throws(KeychainError) {
+                return try shelf.value(row.kind, row.attributes, in: group)
+                    .map { $0 ?? SharedSecret(SecretBytes(count: 0)) }
+            } catch { return nil }
+        }
+        return Dictionary(uniqueKeysWithValues: rows.map { (twins[$0.key], $0.value) })
     }
 
     /// The same order in each run, whatever order the source has: of what was made in the same
@@ -101,46 +123,39 @@ struct ServiceItemPlan {
     }
 }
 
-/// Gives each set of lookup attributes its place in one access group: the one that it has
-/// already, else the first that is free. The second item of the very same attributes gets a
-/// place with its number, so that each finds its own in the next run.
+/// Where the items of one access group stand, and where new ones may: at the first place of
+/// their attributes that is free. The second item of the very same attributes, and each after
+/// it, gets one with a number.
 private struct ServicePlaces {
-    private var held: [[UInt8]: [HeldItems.Row]]
+    private let held: [[UInt8]: [HeldItems.Row]]
     private var taken: Set<ItemPlace>
-    private var counts: [[UInt8]: Int] = [:]
+    /// The number of the last one of these attributes.
+    private var numbers: [[UInt8]: Int]
     private let group: AccessGroup?
 
-    init(_ rows: [HeldItems.Row]) {
+    init(_ rows: [HeldItems.Row], in group: AccessGroup?) {
         held = Dictionary(grouping: rows.filter { $0.attributes.lookup != nil }) { row in
             row.attributes.lookup?.encoded ?? []
         }
         taken = Set(rows.map(\.place))
-        group = rows.first?.place.group
+        numbers = held.mapValues { _ in 1 }
+        self.group = group
     }
 
-    mutating func next(for lookup: LookupAttributes, label: String) -> (PasswordKind, AttributeMap) {
-        let number = counts[lookup.encoded, default: 0] + 1
-        counts[lookup.encoded] = number
-        let candidates = SecretServiceItems.ItemPlace.candidates(for: lookup, label: label) { "\(number)" }
-            .compactMap(Self.attributes)
-        let numbered = candidates[candidates.count - 1]
-        let same = held[lookup.encoded] ?? []
-        if number > 1 { return numbered }
-        // Those with a number are the others'.
-        let plain = same.first { row in !isNumbered(row, like: numbered) }
-        if let plain { return (plain.kind, plain.names) }
-        let free = candidates.first { kind, attributes in
-            taken.insert(ItemPlace(kind, attributes, in: group)).inserted
+    func held(_ lookup: [UInt8]) -> [HeldItems.Row] { held[lookup] ?? [] }
+
+    mutating func free(for lookup: LookupAttributes, label: String) -> (PasswordKind, AttributeMap) {
+        while true {
+            let last = numbers[lookup.encoded] ?? 0
+            numbers[lookup.encoded] = last + 1
+            let all = SecretServiceItems.ItemPlace.candidates(for: lookup, label: label) { "\(last + 1)" }
+                .compactMap(Self.attributes)
+            let candidates = last == 0 ? all.dropLast() : all.suffix(1)
+            let free = candidates.first { kind, attributes in
+                taken.insert(ItemPlace(kind, attributes, in: group)).inserted
+            }
+            if let free { return free }
         }
-        return free ?? numbered
-    }
-
-    /// Whether it stands where a number was added to the digest of the attributes.
-    private func isNumbered(_ row: HeldItems.Row, like numbered: (PasswordKind, AttributeMap)) -> Bool {
-        guard let account = row.attributes[.account]?.string, let pattern = numbered.1[.account]?.string,
-            let dash = pattern.lastIndex(of: "-"), row.kind == numbered.0, let end = account.lastIndex(of: "-")
-        else { return false }
-        return account[..<end] == pattern[..<dash] && UInt16(account[end...].dropFirst()).map { $0 > 1 } ?? false
     }
 
     private static func attributes(_ place: SecretServiceItems.ItemPlace) -> (PasswordKind, AttributeMap)? {
@@ -155,16 +170,5 @@ private struct ServicePlaces {
             }
         }
         return (kind, attributes)
-    }
-}
-
-extension HeldItems.Row {
-    /// The attributes that make it the item that it is.
-    fileprivate var names: AttributeMap {
-        var names = AttributeMap()
-        for attribute in kind.keyAttributes where attribute.code != .accessGroup {
-            if let value = attributes[attribute.code] { names[attribute.code] = value }
-        }
-        return names
     }
 }

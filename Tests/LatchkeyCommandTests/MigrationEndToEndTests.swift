@@ -112,6 +112,45 @@ struct MigrationEndToEndTests {
         #expect(try programs.latchkey("get", "mail", "alice").text == "second")
     }
 
+    /// Programs tell them apart by nothing: one that goes, changes or comes moves no other.
+    @Test func ofItemsOfTheSameAttributesEachFindsItsOwn() throws {
+        func values() throws -> [String] {
+            let items = try JSONSerialization.jsonObject(with: try programs.latchkey("list", "--json").output)
+            return try #require(items as? [[String: Any]]).map { item in
+                let account = try #require(item["account"] as? String)
+                return try programs.latchkey("get", "org.freedesktop.Secret.Generic", account).text
+            }.sorted()
+        }
+        func counts(_ arguments: String...) throws -> [Int?] {
+            let report = try json(
+                try theirs.client(BuiltPrograms.latchkey, ["import", "--json", "--from", "gnome-keyring"] + arguments))
+            return ["added", "unchanged", "replaced", "renamed", "conflicts"].map { report[$0] as? Int }
+        }
+        for (label, value) in [("A", "v0"), ("B", "v1"), ("C", "v2")] {
+            try theirs.store(label, ["twin": "yes"], Array(value.utf8))
+        }
+        #expect(try counts() == [3, 0, 0, 0, 0])
+        try theirs.change("A", "dbus.Interface(bus.get_object(NAME, path), 'org.freedesktop.Secret.Item').Delete()")
+        for policy in ["keep", "rename", "replace"] {
+            #expect(try counts("--on-conflict", policy) == [0, 2, 0, 0, 0], "\(policy)")
+        }
+        #expect(try values() == ["v0", "v1", "v2"])
+        let secret = "(session, dbus.ByteArray(b''), dbus.ByteArray(b'changed'), 'text/plain')"
+        try theirs.change(
+            "C", "dbus.Interface(bus.get_object(NAME, path), 'org.freedesktop.Secret.Item').SetSecret(\(secret))")
+        #expect(try counts() == [0, 1, 0, 0, 1])
+        #expect(try counts("--dry-run", "--on-conflict", "replace") == [0, 1, 1, 0, 0])
+        #expect(try counts("--on-conflict", "replace") == [0, 1, 1, 0, 0])
+        #expect(try values() == ["changed", "v0", "v1"])
+        // Of another second than all before it, as any that comes after an import.
+        try theirs.waitForAnotherSecond()
+        try theirs.store("D", ["twin": "yes"], Array("v9".utf8))
+        #expect(try counts("--dry-run") == [1, 2, 0, 0, 0])
+        #expect(try counts() == [1, 2, 0, 0, 0])
+        #expect(try counts() == [0, 3, 0, 0, 0])
+        #expect(try values() == ["changed", "v0", "v1", "v9"])
+    }
+
     /// What a person stored there is not lost, and the program finds its own nevertheless.
     @Test func anItemOfAPersonKeepsItsPlace() throws {
         try programs.latchkey("set", "mail", "alice", input: Data("of a person\n".utf8))

@@ -81,6 +81,26 @@ final class KeyringScene {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
+    /// Runs a line of Python with the `path` of the item of that label in the login's collection.
+    func change(_ label: String, _ line: String) throws {
+        let outcome = try python(
+            Self.preamble + """
+                NAME = 'org.freedesktop.secrets'
+                of = lambda path: dbus.Interface(bus.get_object(NAME, path), 'org.freedesktop.DBus.Properties')
+                for path in of('/org/freedesktop/secrets/collection/login').Get('org.freedesktop.Secret.Collection', 'Items'):
+                    if of(path).Get('org.freedesktop.Secret.Item', 'Label') == '\(label)': break
+                else: raise SystemExit('no such item')
+                \(line)
+                """)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    /// Until a new item has another date than all that are there: dates are whole seconds.
+    func waitForAnotherSecond() throws {
+        let begun = Int(Date().timeIntervalSince1970)
+        #expect(BuiltPrograms.eventually { Int(Date().timeIntervalSince1970) > begun })
+    }
+
     /// Another collection, with a password and without a question.
     func makeCollection(_ label: String, password: String = KeyringScene.password) throws {
         let outcome = try python(
