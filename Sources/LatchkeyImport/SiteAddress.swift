@@ -15,7 +15,8 @@ package enum SiteScheme: String, Sendable, CaseIterable {
 package struct SiteAddress: Hashable, Sendable {
     /// nil: the address does not say.
     package let scheme: SiteScheme?
-    /// In lower case.
+    /// As it is written, in lower case: who asks for the item asks so, and a decoded one
+    /// (`xn--…`, `%2F`) may be another host.
     package let host: String
     /// nil: the scheme's own.
     package let port: Int?
@@ -30,21 +31,22 @@ package struct SiteAddress: Hashable, Sendable {
         let text = written.trimmed
         let named = URLComponents(string: text)
         if let named, let scheme = named.scheme.flatMap({ SiteScheme(rawValue: $0.lowercased()) }) {
-            self.init(scheme, named)
+            self.init(scheme, named, text)
         } else if !text.contains("://"), let bare = URLComponents(string: "//" + text), bare.user == nil,
-            let host = bare.host, Self.isHostName(host)
+            Self.isHostName(Self.writtenHost("//" + text))
         {
-            self.init(nil, bare)
+            self.init(nil, bare, "//" + text)
         } else {
             return nil
         }
     }
 
-    private init?(_ scheme: SiteScheme?, _ parts: URLComponents) {
-        guard let host = parts.host, !host.isEmpty else { return nil }
+    private init?(_ scheme: SiteScheme?, _ parts: URLComponents, _ text: String) {
+        let host = Self.writtenHost(text)
+        guard parts.host?.isEmpty == false, !host.isEmpty else { return nil }
         self.scheme = scheme
         self.host = host.lowercased()
-        let isPort = parts.port.map { (1...65535).contains($0) } ?? !Self.namesPort(parts.string ?? "")
+        let isPort = parts.port.map { (1...65535).contains($0) } ?? !Self.namesPort(text)
         switch (scheme, parts.port) {
         case (.http, 80), (.https, 443): port = nil
         default: port = isPort ? parts.port : nil
@@ -54,16 +56,32 @@ package struct SiteAddress: Hashable, Sendable {
             isPort && parts.user == nil && parts.password == nil && parts.query == nil && parts.fragment == nil
     }
 
-    /// Whether digits stand behind the host, as a number that is too large for one.
-    private static func namesPort(_ text: String) -> Bool {
+    /// What stands between the two slashes and the path, without a user: host and port.
+    private static func authority(_ text: String) -> ArraySlice<UInt8> {
         let bytes = Array(text.utf8)
         guard let slash = bytes.indices.dropLast().first(where: { bytes[$0] == 0x2F && bytes[$0 + 1] == 0x2F }) else {
-            return false
+            return []
         }
-        let authority = bytes[(slash + 2)...].prefix { $0 != 0x2F && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        guard let colon = authority.lastIndex(of: UInt8(ascii: ":")) else { return false }
-        let digits = authority[(colon + 1)...]
-        return !digits.isEmpty && !digits.contains(UInt8(ascii: "]")) && !digits.contains(UInt8(ascii: "@"))
+        let whole = bytes[(slash + 2)...].prefix { $0 != 0x2F && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        return whole.lastIndex(of: UInt8(ascii: "@")).map { whole[($0 + 1)...] } ?? whole
+    }
+
+    /// Where in it the colon before a port stands: one in an address of IPv6 is none.
+    private static func portColon(_ authority: ArraySlice<UInt8>) -> Int? {
+        authority.lastIndex(of: UInt8(ascii: ":")).flatMap { colon in
+            authority[colon...].contains(UInt8(ascii: "]")) ? nil : colon
+        }
+    }
+
+    private static func writtenHost(_ text: String) -> String {
+        let authority = authority(text)
+        return String(decoding: authority[..<(portColon(authority) ?? authority.endIndex)], as: UTF8.self)
+    }
+
+    /// Whether digits stand behind the host, as a number that is too large for one.
+    private static func namesPort(_ text: String) -> Bool {
+        let authority = authority(text)
+        return portColon(authority).map { $0 + 1 < authority.endIndex } ?? false
     }
 
     private static func isHostName(_ host: String) -> Bool {

@@ -53,6 +53,21 @@ import Testing
         #expect(dry.text.replacing(#""dryRun":true"#, with: #""dryRun":false"#) == real.text)
     }
 
+    /// By the name that the source and all other programs have for it.
+    @Test(arguments: ["xn--bcher-kva.ex", "b\u{fc}cher.ex", "a%2fb.ex"])
+    func aHostIsFoundAsTheSourceHasIt(_ host: String) throws {
+        let path = try write("rows.csv", "name,url,username,password,note\nT,https://\(host)/,user,pw,\n")
+        #expect(try programs.latchkey("import", path).status == 0)
+        #expect(try programs.latchkey("get", "--internet", "https://\(host)/", "user").text == "pw")
+        let asked = Data("protocol=https\nhost=\(host)\nusername=user\n\n".utf8)
+        let git = try programs.run("\(BuiltPrograms.folder)/git-credential-latchkey", ["get"], input: asked)
+        #expect(git.text.contains("password=pw\n"), "\(git.text)\(git.errors)")
+        // The same that a person stores for it, and no other.
+        let typed = Data("pw2".utf8)
+        #expect(try programs.latchkey("set", "--internet", "https://\(host)/", "user", input: typed).status == 0)
+        #expect(try programs.latchkey("import", path).text.contains("kept what was there for 1"))
+    }
+
     /// What the keychain would refuse for its size is foretold, in the same words.
     @Test func aDryRunSaysWhatIsTooLarge() throws {
         let long = String(repeating: "u", count: 70_000)
