@@ -64,16 +64,20 @@ struct GnomeKeyringText {
 
     // MARK: Values
 
-    /// The bytes that the value of a key stands for: `\s \n \t \r \\` are one byte each.
-    private func value(_ range: Range<Int>) -> SharedSecret? {
+    /// The bytes that the value of a key stands for: `\s \n \t \r \\` are one byte each. As
+    /// gnome-keyring reads it, any other escape stays as it is written, and half of one at the end
+    /// is nothing.
+    private func value(_ range: Range<Int>) -> SharedSecret {
         var writer = SecretWriter(byteCount: range.count)
         var index = range.lowerBound
         while index < range.upperBound {
             var byte = content.bytes[index]
             if byte == UInt8(ascii: "\\") {
                 index += 1
-                guard index < range.upperBound, let meant = Self.escapes[content.bytes[index]] else { return nil }
-                byte = meant
+                guard index < range.upperBound else { break }
+                let meant = Self.escapes[content.bytes[index]]
+                if meant == nil { writer.append(byte) }
+                byte = meant ?? content.bytes[index]
             }
             writer.append(byte)
             index += 1
@@ -87,7 +91,7 @@ struct GnomeKeyringText {
     ]
 
     private func text(_ name: String, of values: [String: Range<Int>]) -> String? {
-        guard let value = values[name].flatMap(value) else { return nil }
+        guard let value = values[name].map(value) else { return nil }
         return String(decoding: value.bytes.insecureArray(), as: UTF8.self)
     }
 

@@ -292,6 +292,37 @@ struct MigrationEndToEndTests {
         ] { #expect(outcome.text.ranges(of: words).count == count, "\(outcome.text)") }
     }
 
+    /// gnome-keyring 42.1 writes none of these; this is what it says over its bus of a file with them.
+    @Test func escapesThatGnomeKeyringDoesNotKnowStayAsItReadsThem() throws {
+        let path = programs.home + "/escape.keyring"
+        let text = #"""
+            [keyring]
+            display-name=escape
+
+            [1]
+            item-type=0
+            display-name=caf\u00e9\n\;
+            secret=\s\q\tx\
+
+            [1:attribute0]
+            name=service
+            type=string
+            value=a\;b\
+
+            [1:attribute1]
+            name=username
+            type=string
+            value=u
+            """#
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let outcome = try programs.latchkey("import", path)
+        #expect(outcome.status == 0 && outcome.text.contains("Has added 1."), "\(outcome.text)\(outcome.errors)")
+        let listed = try programs.latchkey("list", "--all", "--json").text
+        #expect(listed.contains(#""label":"caf\\u00e9\n\\;""#) && listed.contains(#""a\\;b""#), "\(listed)")
+        let group = "secret-service.escape"
+        #expect(try programs.latchkey("get", "--group", group, #"a\;b"#, "u").text == " \\q\tx")
+    }
+
     /// gnome-keyring keeps a keyring without a password in the clear.
     @Test func aKeyringWithoutAPasswordIsRead() throws {
         try theirs.makeCollection("Open", password: "")
