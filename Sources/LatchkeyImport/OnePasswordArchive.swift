@@ -30,21 +30,27 @@ struct OnePasswordArchive {
                 "Give a file that 1Password exported as 1PUX.")
         }
         let root = try JSONNode.whole(SourceText(run.output.copy()))
+        let names = try names()
         var known: [String: Result<SharedSecret, ImportFailure>] = [:]
         var total = 0
         return try OnePasswordSource.read(root) { identifier in
             if let unpacked = known[identifier] { return unpacked }
-            let unpacked = total < Self.totalLimit ? file(identifier) : .failure(Self.tooMuch)
+            let unpacked = total < Self.totalLimit ? file(identifier, of: names) : .failure(Self.tooMuch)
             if case .success(let content) = unpacked { total += content.bytes.count }
             known[identifier] = unpacked
             return unpacked
         }
     }
 
+    /// Of all files in the archive.
+    private func names() throws(ImportFailure) -> [Substring] {
+        let run = try unzip.run(["-Z1", path], outputLimit: Self.dataLimit)
+        return String(decoding: run.output.insecureArray(), as: UTF8.self).split(separator: "\n")
+    }
+
     /// Archives of other programs, by the names of what is in them.
     private func refuseOthers() throws(ImportFailure) {
-        let run = try unzip.run(["-Z1", path], outputLimit: Self.dataLimit)
-        let names = String(decoding: run.output.insecureArray(), as: UTF8.self).split(separator: "\n").prefix(1000)
+        let names = try names().prefix(1000)
         if names.contains("data.json") {
             throw ImportFailure(
                 .wrongSource, "this is an export of Bitwarden with its attachments (.zip)",
@@ -60,11 +66,17 @@ struct OnePasswordArchive {
     private static let tooMuch = ImportFailure(
         .wrongSource, "the archive's files hold more than 512 MiB together", "")
 
-    /// Files are stored as `files/DOCUMENT__NAME`.
-    private func file(_ identifier: String) -> Result<SharedSecret, ImportFailure> {
+    /// Files are stored as `files/DOCUMENT__NAME`. Of several for one document unzip would write
+    /// one behind the other.
+    private func file(_ identifier: String, of names: [Substring]) -> Result<SharedSecret, ImportFailure> {
         // The name is a pattern to unzip.
         guard !identifier.isEmpty, identifier.utf8.allSatisfy({ Self.isLetterOrDigit($0) }) else {
             return .failure(ImportFailure(.wrongSource, "it has no name in the archive", ""))
+        }
+        let count = names.count { $0.hasPrefix("files/\(identifier)__") }
+        guard count == 1 else {
+            let why = "the archive has \(count == 0 ? "none" : "several") for its number"
+            return .failure(ImportFailure(.wrongSource, why, ""))
         }
         do throws(ImportFailure) {
             let run = try unzip.run(["-p", path, "files/\(identifier)__*"], outputLimit: Self.fileLimit)

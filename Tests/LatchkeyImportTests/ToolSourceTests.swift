@@ -97,6 +97,24 @@ import Testing
         }
     }
 
+    /// Two files would be unpacked as one.
+    @Test func twoFilesOfOneDocumentAreNotGluedTogether() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/twice.1pux"
+        try FileManager.default.copyItem(atPath: Sample.fixture("export.1pux"), toPath: path)
+        let script = """
+            import sys, zipfile
+            z = zipfile.ZipFile(sys.argv[1], 'a')
+            z.writestr(next(n for n in z.namelist() if n.startswith('files/')).split('__')[0] + '__other', 'glued')
+            """
+        let made = try ImportTool("python3", package: "python3", at: ["/usr/bin/python3"]).run(
+            ["-c", script, path], outputLimit: 1)
+        #expect(made.status == 0, "\(made.complaint)")
+        let document = try SourceReader.onePassword(path)
+        #expect(document.entries.first?.title == "Shop" && document.entries.first?.attachments.isEmpty == true)
+        #expect(document.reasons.first == "item 1: its file is not stored: the archive has several for its number")
+    }
+
     @Test func archiveWithoutExportDataIsRefused() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/empty.zip"
@@ -107,10 +125,11 @@ import Testing
 
     // MARK: Which it is
 
-    @Test(arguments: [
-        ("/x/mail.gpg", [0x85, 0x01], "gpg"), ("/x", Array("-----BEGIN PGP MESSAGE-----".utf8), "gpg"),
-        ("/x", Array("<?xml version=\"1.0\"?>\n<KeePassFile>".utf8), "KeePass"), ("/x", Array("<a/>".utf8), "XML"),
-    ] as [(String, [UInt8], String)])
+    @Test(
+        arguments: [
+            ("/x/mail.gpg", [0x85, 0x01], "gpg"), ("/x", Array("-----BEGIN PGP MESSAGE-----".utf8), "gpg"),
+            ("/x", Array("<?xml version=\"1.0\"?>\n<KeePassFile>".utf8), "KeePass"), ("/x", Array("<a/>".utf8), "XML"),
+        ] as [(String, [UInt8], String)])
     func fileThatIsNoSourceIsSaidToBeWhatItIs(_ path: String, _ bytes: [UInt8], _ words: String) {
         do throws(ImportFailure) {
             _ = try SourceContent.detect(.file(SecretBytes(copying: bytes)), path: path).formats
