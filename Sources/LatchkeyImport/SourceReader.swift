@@ -22,6 +22,8 @@ package enum SourceContent: ~Copyable {
     private static let oldKeePassMark: [UInt8] = [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5]
     /// RFC 9580, section 6.2.
     private static let encryptedTextMark = Array("-----BEGIN PGP MESSAGE".utf8)
+    /// gnome-keyring's user.keystore (gnome-keyring 42, pkcs11/gnome2-store/gkm-gnome2-file.c).
+    private static let keyStoreMark = Array("Gnome Keyring Store 2\n\r\0".utf8)
     /// A local file header of ZIP (APPNOTE.TXT, section 4.3.7).
     private static let zipMark: [UInt8] = [0x50, 0x4b, 0x03, 0x04]
 
@@ -43,6 +45,11 @@ package enum SourceContent: ~Copyable {
             throw ImportFailure(
                 .wrongSource, "this is a database of KeePass 1 (KDB)", "Convert it to KDBX with KeePassXC first.")
         }
+        if start.starts(with: keyStoreMark) {
+            throw ImportFailure(
+                .wrongSource, "this is where gnome-keyring has keys and certificates, and no passwords",
+                "Give a file that ends in .keyring.")
+        }
         if path.hasSuffix(".gpg") || start.starts(with: encryptedTextMark) {
             throw ImportFailure(
                 .wrongSource, "this is a file that gpg encrypted",
@@ -55,8 +62,16 @@ package enum SourceContent: ~Copyable {
         case UInt8(ascii: "{"): return .json(text)
         case UInt8(ascii: "<"): throw refusal(ofXML: text)
         case UInt8(ascii: "[") where GnomeKeyringText.isOne(text): return .gnomeKeyringText(text)
+        case UInt8(ascii: "[") where isList(text): return .json(text)
         default: return .csv(text)
         }
+    }
+
+    /// Whether a text that begins with a bracket is a list of JSON, and no name of a column.
+    private static func isList(_ text: SourceText) -> Bool {
+        let blanks = Array(" \t\n\r".utf8)
+        let marks = (0..<min(512, text.count)).lazy.map { text.content.bytes[$0] }.filter { !blanks.contains($0) }
+        return marks.dropFirst().first.map { Array("]{[\"".utf8).contains($0) } ?? false
     }
 
     /// KeePass and KeePassXC write their databases in the clear, as this.
@@ -133,6 +148,11 @@ package enum SourceReader {
         case .foreign(let program, let advice):
             throw ImportFailure(.wrongSource, "this is an export of \(program), which is not read as JSON", advice)
         case .unknown:
+            if case .array = root {
+                throw ImportFailure(
+                    .wrongSource, "this JSON is a list, which is the export of no program that is known",
+                    "Give an export of Bitwarden (items) or export.data of 1Password (accounts).")
+            }
             let names = root.members.prefix(8).map { "\u{201c}\(PrintableName.shown($0.name))\u{201d}" }
             throw ImportFailure(
                 .wrongSource, "this JSON is of no known format; its members: \(names.joined(separator: ", "))",

@@ -33,6 +33,10 @@ import Testing
         #expect(try #require(refused(text)).message.contains("no known format"))
     }
 
+    @Test(arguments: ["[]", #"[{"name":"x"}]"#]) func aListIsSaidToBeOne(_ text: String) throws {
+        #expect(try #require(refused(text)).message.contains("a list"))
+    }
+
     @Test func encryptedBitwardenIsRefusedAsThat() throws {
         let refusal = try #require(refused(#"{"encrypted":true,"passwordProtected":true,"salt":"x","data":"2.y"}"#))
         #expect(refusal.message.contains("Bitwarden") && refusal.advice.contains(".json"))

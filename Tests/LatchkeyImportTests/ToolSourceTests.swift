@@ -129,6 +129,7 @@ import Testing
         arguments: [
             ("/x/mail.gpg", [0x85, 0x01], "gpg"), ("/x", Array("-----BEGIN PGP MESSAGE-----".utf8), "gpg"),
             ("/x", Array("<?xml version=\"1.0\"?>\n<KeePassFile>".utf8), "KeePass"), ("/x", Array("<a/>".utf8), "XML"),
+            ("/x", Array("Gnome Keyring Store 2\n\r\0\0\0\0\u{c}IDX2".utf8), "keys and certificates"),
         ] as [(String, [UInt8], String)])
     func fileThatIsNoSourceIsSaidToBeWhatItIs(_ path: String, _ bytes: [UInt8], _ words: String) {
         do throws(ImportFailure) {
@@ -142,7 +143,9 @@ import Testing
     @Test(arguments: [
         (Array("Title,URL".utf8), SourceFormat.apple), (Array(" \n{}".utf8), .bitwardenJSON),
         (Array("PK\u{3}\u{4}".utf8), .onePassword), ([0x03, 0xd9, 0xa2, 0x9a, 0x67, 0xfb, 0x4b, 0xb5], .keePass),
-        (Array("LKEXPORT".utf8), .latchkey), (Array("{\"latchkey-export\":1}".utf8), .latchkey),
+        (Array("[]".utf8), .bitwardenJSON), (Array(" [\n {\"a\":1}]".utf8), .bitwardenJSON),
+        (Array("[x],Title".utf8), .apple), (Array("LKEXPORT".utf8), .latchkey),
+        (Array("{\"latchkey-export\":1}".utf8), .latchkey),
     ])
     func contentTellsTheFormat(_ bytes: [UInt8], _ format: SourceFormat) throws {
         let formats = try SourceContent.detect(.file(SecretBytes(copying: bytes)), path: "/x").formats
