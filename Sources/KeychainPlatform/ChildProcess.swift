@@ -38,10 +38,12 @@ package struct ChildProcess: Sendable {
     }
 
     /// Of a child of ours that has ended, or that ends here: the kernel forgets it.
-    package func bury() {
+    ///
+    /// - Returns: its status as a shell shows it; -1 where there is none.
+    @discardableResult
+    package func bury() -> Int32 {
         signal(SIGKILL)
-        // Its status says nothing any more.
-        _ = lk_reap_status(processID)
+        return lk_reap_status(processID)
     }
 
     /// Asks it to end. Nothing happens where it has.

@@ -14,8 +14,8 @@ extension SecretServiceDoor {
         case ("CreateItem", 3): return try createItem(call, in: collection)
         case ("Delete", 0):
             do throws(BusError) { try delete(collection) } catch {
-                guard error == .isLocked else { throw error }
-                return [.path(try askPerson(before: .delete(collection), for: call))]
+                guard error == .isLocked, try isLocked() else { throw error }
+                return [.path(try askPerson(before: .delete(collection.path), for: call))]
             }
             return [.path(.none)]
         default: throw BusError(.unknownMethod, "a collection has no method \(call.member) like that")
@@ -35,7 +35,7 @@ extension SecretServiceDoor {
         try translating { () throws(KeychainError) in try book.remove(collection) }
         toldCollections.removeAll { $0.name == collection.name }
         tellDeletion(of: collection)
-        try tellCollections()
+        tellCollections()
     }
 
     private func createItem(_ call: BusCall, in collection: SecretCollection) throws(BusError) -> [BusValue] {

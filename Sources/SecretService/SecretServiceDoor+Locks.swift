@@ -7,15 +7,14 @@ internal import SecretServiceReach
 
 /// What a client was given a prompt for in place of its being done (0.2, "CreateCollection", "Delete").
 struct WaitingStep {
+    let owner: String
     /// In whose name it is done.
-    let call: BusCall
+    let program: ServedProgram?
     let step: Step
-    /// By the client, which does not want it any more, also where the keychain is open by then.
-    var isDismissed = false
 
     enum Step {
-        case create([(name: String, value: BusValue)], alias: String)
-        case delete(SecretCollection)
+        case create(label: String, alias: String)
+        case delete(ObjectPath)
     }
 }
 
@@ -41,7 +40,9 @@ extension SecretServiceDoor {
             guard lookers.contains(call.sender) else { throw .isLocked }
             return [.paths(open), .path(try prompts.makeForNobody(for: call.sender, wanting: closed))]
         }
-        return [.paths(open), .path(try prompts.make(for: call.sender, call.caller, wanting: closed))]
+        let prompt = try prompts.make(for: call.sender, call.caller, wanting: closed)
+        forgetEvictedSteps()
+        return [.paths(open), .path(prompt)]
     }
 
     /// Those that are collections, aliases of one, or items.
@@ -101,9 +102,7 @@ extension SecretServiceDoor {
         switch (call.member, call.arguments.count) {
         // The window's identifier is a toolkit's, of which latchkey-prompt's programs take none.
         case ("Prompt", 1): try prompts.show(path, for: call.sender)
-        case ("Dismiss", 0):
-            if waitingSteps[path]?.call.sender == call.sender { waitingSteps[path]?.isDismissed = true }
-            try prompts.dismiss(path, for: call.sender)
+        case ("Dismiss", 0): try prompts.dismiss(path, for: call.sender)
         default: throw BusError(.unknownMethod, "a prompt has no method \(call.member) like that")
         }
         return []
@@ -113,19 +112,24 @@ extension SecretServiceDoor {
     func askPerson(before step: WaitingStep.Step, for call: BusCall) throws(BusError) -> ObjectPath {
         guard let process = call.caller.process, PromptReach.canAsk(for: process) else { throw .isLocked }
         let prompt = try prompts.make(for: call.sender, call.caller, wanting: [])
-        waitingSteps = waitingSteps.filter { path, _ in prompts.isThere(path) }
-        waitingSteps[prompt] = WaitingStep(call: call, step: step)
+        waitingSteps[prompt] = WaitingStep(owner: call.sender, program: keychain.program, step: step)
+        forgetEvictedSteps()
         return prompt
     }
 
-    /// What it makes, once a person has opened the keychain; dismissed where it is locked still,
-    /// or cannot be done.
-    private func tellOver(_ prompt: UnlockPrompt, before waiting: WaitingStep) {
+    /// Of prompts that had to make room.
+    private func forgetEvictedSteps() {
+        if !waitingSteps.isEmpty { waitingSteps = waitingSteps.filter { path, _ in prompts.isThere(path) } }
+    }
+
+    /// Done where a person opened the keychain at this very prompt; dismissed where it ended
+    /// otherwise, also with an open keychain, and where it cannot be done.
+    private func tellOver(_ prompt: UnlockPrompt, before waiting: WaitingStep, isAgreed: Bool) {
         var result: BusValue?
         // Of a failure the client hears by nothing but this.
         do throws(BusError) {
-            guard !waiting.isDismissed else { throw .isLocked }
-            result = try inTheName(of: waiting.call) { () throws(BusError) in try take(waiting.step) }
+            guard isAgreed else { throw .isLocked }
+            result = try inTheName(of: waiting.program) { () throws(BusError) in try take(waiting.step) }
         } catch {}
         emit(
             "Completed", of: SecretServiceNames.prompt, at: prompt.path,
@@ -134,16 +138,24 @@ extension SecretServiceDoor {
 
     private func take(_ step: WaitingStep.Step) throws(BusError) -> BusValue {
         switch step {
-        case .create(let properties, let alias): return .path(try createCollection(properties, alias: alias))
-        case .delete(let collection):
+        case .create(let label, let alias): return .path(try createCollection(labelled: label, alias: alias))
+        case .delete(let path):
+            // What the program may reach by now.
+            guard
+                case .collection(let collection)? = try translating({ () throws(KeychainError) in
+                    try target(of: path)
+                })
+            else { throw .noObject(path) }
             try delete(collection)
             return .string("")
         }
     }
 
-    func tellOver(_ prompt: UnlockPrompt) {
+    func tellOver(_ prompt: UnlockPrompt, isAgreed: Bool) {
         if let waiting = portalCalls.removeValue(forKey: prompt.path) { return answerAfterPrompt(waiting) }
-        if let waiting = waitingSteps.removeValue(forKey: prompt.path) { return tellOver(prompt, before: waiting) }
+        if let waiting = waitingSteps.removeValue(forKey: prompt.path) {
+            return tellOver(prompt, before: waiting, isAgreed: isAgreed)
+        }
         // A keychain that does not answer was not opened.
         var isOpen = false
         do throws(BusError) { isOpen = try !isLocked(keychain.whateverSilence) } catch {}

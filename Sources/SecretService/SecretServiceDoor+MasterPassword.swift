@@ -58,6 +58,7 @@ extension SecretServiceDoor {
         guard let properties = call.arguments[0].propertyPairs else {
             throw .arguments(of: call.member, "a{sv}\(TransferredSecret.signature)")
         }
+        let label = try label(in: properties)
         let password = try password(call.arguments[1], call)
         guard try device().hasPasscode else {
             throw BusError(
@@ -66,7 +67,7 @@ extension SecretServiceDoor {
             )
         }
         try unlock(with: password)
-        return try createCollection(properties, alias: "")
+        return try createCollection(labelled: label, alias: "")
     }
 
     private func device() throws(BusError) -> DeviceState {

@@ -147,19 +147,23 @@ extension SecretServiceDoor {
         guard let properties = call.arguments[0].propertyPairs, let alias = call.arguments[1].text else {
             throw .arguments(of: call.member, "a{sv}s")
         }
+        let label = try label(in: properties)
         do throws(BusError) {
-            return [.path(try createCollection(properties, alias: alias)), .path(.none)]
+            return [.path(try createCollection(labelled: label, alias: alias)), .path(.none)]
         } catch {
-            guard error == .isLocked else { throw error }
-            return [.path(.none), .path(try askPerson(before: .create(properties, alias: alias), for: call))]
+            guard error == .isLocked, try isLocked() else { throw error }
+            guard label.utf8.count <= Self.mostWaitingBytes, alias.utf8.count <= Self.mostWaitingBytes else {
+                throw BusError(.limitsExceeded, "a label or an alias is longer than 64 KiB")
+            }
+            return [.path(.none), .path(try askPerson(before: .create(label: label, alias: alias), for: call))]
         }
     }
 
+    /// As a label can have (docs/secret-service-clients.md).
+    private static let mostWaitingBytes = 64 << 10
+
     /// Of an alias that has one there is one already.
-    func createCollection(
-        _ properties: [(name: String, value: BusValue)], alias: String
-    ) throws(BusError) -> ObjectPath {
-        let label = try label(in: properties)
+    func createCollection(labelled label: String, alias: String) throws(BusError) -> ObjectPath {
         // Another service of the same keychain may have made or deleted one.
         book.forget()
         try refuseBeyondReach(alias: alias)
@@ -177,12 +181,12 @@ extension SecretServiceDoor {
         guard isOurs else { return made.path }
         toldCollections.append(made)
         emit("CollectionCreated", of: SecretServiceNames.service, at: SecretServiceNames.root, [.path(made.path)])
-        try tellCollections()
+        tellCollections()
         return made.path
     }
 
     /// None where none is said.
-    private func label(in properties: [(name: String, value: BusValue)]) throws(BusError) -> String {
+    func label(in properties: [(name: String, value: BusValue)]) throws(BusError) -> String {
         let name = "\(SecretServiceNames.collection).Label"
         for other in properties where other.name != name {
             try refuseProperty(other.name, other.value, of: SecretServiceNames.collection)
@@ -192,10 +196,13 @@ extension SecretServiceDoor {
         return label
     }
 
-    func tellCollections() throws(BusError) {
-        // As everybody is told: signals name paths, also to whom they are not there.
-        let paths = try translating { () throws(KeychainError) in try book.all() }.map(\.path)
-        tellChange(of: SecretServiceNames.service, at: SecretServiceNames.root, [("Collections", .paths(paths))])
+    /// What was done is done, also where the keychain does not answer any more.
+    func tellCollections() {
+        do throws(KeychainError) {
+            // As everybody is told: signals name paths, also to whom they are not there.
+            let paths = try book.all().map(\.path)
+            tellChange(of: SecretServiceNames.service, at: SecretServiceNames.root, [("Collections", .paths(paths))])
+        } catch {}
     }
 
     private func setAlias(_ call: BusCall) throws(BusError) -> [BusValue] {

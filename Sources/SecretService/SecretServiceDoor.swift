@@ -23,7 +23,9 @@ package final class SecretServiceDoor: BusObjects {
     let clock: any KeychainClock
     let book: CollectionBook
     let items: SecretItems
-    private(set) lazy var prompts = UnlockPrompts(in: loop, starter) { [weak self] in self?.tellOver($0) }
+    private(set) lazy var prompts = UnlockPrompts(in: loop, starter) { [weak self] in
+        self?.tellOver($0, isAgreed: $1)
+    }
     private let starter: PromptStarter
     private lazy var rest = LoopRest(in: loop, clock)
     private let lockAndItems: any KeychainTransport
@@ -147,24 +149,27 @@ package final class SecretServiceDoor: BusObjects {
     /// - Parameter body: nil: it is answered later.
     func answer(_ call: BusCall, with body: () throws(BusError) -> [BusValue]?) {
         do throws(BusError) {
-            if let values = try inTheName(of: call, body) { call.answer(values) }
+            let program = callers.program(of: call)
+            // What closes something is nobody's to be kept from.
+            let isClosing = Self.closing.contains(call.member)
+            if let values = try inTheName(of: program, isKept: !isClosing, body) { call.answer(values) }
         } catch {
             call.refuse(error)
         }
     }
 
-    /// Runs what a program asked for, within its reach.
-    func inTheName<R>(of call: BusCall, _ body: () throws(BusError) -> R) throws(BusError) -> R {
+    /// Runs what a program asked for, within its reach as the policy has it now.
+    func inTheName<R>(
+        of program: ServedProgram?, isKept: Bool = true, _ body: () throws(BusError) -> R
+    ) throws(BusError) -> R {
         let (asked, served) = (reach, keychain.program)
-        let program = callers.program(of: call)
         keychain.serve(program)
         reach = .whole
         defer {
             keychain.serve(served)
             reach = asked
         }
-        // What closes something is nobody's to be kept from.
-        if !Self.closing.contains(call.member) { reach = try BusReach(currentPolicy(), of: program) }
+        if isKept { reach = try BusReach(currentPolicy(), of: program) }
         return try body()
     }
 
@@ -192,7 +197,7 @@ package final class SecretServiceDoor: BusObjects {
         lookers.remove(name)
         readerEnded(name)
         portalCalls = portalCalls.filter { $0.value.call.sender != name }
-        waitingSteps = waitingSteps.filter { $0.value.call.sender != name }
+        waitingSteps = waitingSteps.filter { $0.value.owner != name }
         callers.forget(name)
         buses.removeAll { $0.client == name }
         if let listener = pausedListener.take() { serveDirectly(listener) }

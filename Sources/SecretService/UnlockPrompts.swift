@@ -39,15 +39,16 @@ final class UnlockPrompts {
     private var number: UInt64 = 0
     private let loop: BusLoop
     private let program: PromptStarter
-    /// Tells that a prompt is over; whether it opened the keychain says the keychain.
-    private let over: (UnlockPrompt) -> Void
+    /// Tells that a prompt is over, and whether a person opened the keychain at it; whether it is
+    /// open says the keychain.
+    private let over: (UnlockPrompt, Bool) -> Void
 
     /// As many as one connection may have; the oldest that nobody has asked for makes room.
     private static let most = 8
     /// As many as are shown at once.
     private static let mostShown = 64
 
-    init(in loop: BusLoop, _ program: PromptStarter, over: @escaping (UnlockPrompt) -> Void) {
+    init(in loop: BusLoop, _ program: PromptStarter, over: @escaping (UnlockPrompt, Bool) -> Void) {
         (self.loop, self.program, self.over) = (loop, program, over)
     }
 
@@ -140,15 +141,15 @@ final class UnlockPrompts {
     private func hasGone(_ path: ObjectPath) {
         guard let entry = prompts[path], case .shown(let child, let gone) = entry.fate else { return }
         loop.endWatch(of: gone)
-        child.bury()
-        end(path)
+        let isAgreed = child.bury() == 0
+        end(path, isAgreed: isAgreed)
         for (joined, other) in prompts where other.prompt.owner == entry.prompt.owner {
-            if case .joined = other.fate { end(joined) }
+            if case .joined = other.fate { end(joined, isAgreed: isAgreed) }
         }
     }
 
-    private func end(_ path: ObjectPath) {
-        if let prompt = prompts.removeValue(forKey: path)?.prompt { over(prompt) }
+    private func end(_ path: ObjectPath, isAgreed: Bool = false) {
+        if let prompt = prompts.removeValue(forKey: path)?.prompt { over(prompt, isAgreed) }
     }
 }
 

@@ -8,6 +8,7 @@ package final class PolicyFile {
     package let path: String
     private var known: (bytes: [UInt8], policy: SecretServicePolicy)?
 
+    /// - Parameter path: absolute.
     package init(_ path: String) { self.path = path }
 
     /// `latchkey/secret-service.policy` below $XDG_CONFIG_HOME, or ~/.config, also where only
@@ -69,24 +70,28 @@ package final class PolicyFile {
     private func read() throws(Fault) -> [UInt8]? {
         let (status, bytes, folder): (FileStatus, [UInt8], FileStatus)
         do throws(SystemCallError) {
-            let file = try Descriptor.look(at: FilePath(path), .reading)
+            // The folder first: the file is then one of this folder, whatever becomes of its name.
+            let place = try Descriptor.look(at: FilePath(self.folder), .folder)
+            let file = try Descriptor.look(at: FilePath(String(path[path.index(after: slash)...])), in: place, .reading)
             (status, bytes) = (try FileStatus(of: file), try readAll(file, atMost: SecretServicePolicy.mostBytes))
-            folder = try FileStatus(at: FilePath(self.folder), followingLink: true)
+            folder = try FileStatus(of: place)
         } catch {
             if error.isNoSuchFile, try !leadsNowhere() { return nil }
             throw Fault(description: "\(path): \(error)")
         }
         guard status.isRegularFile, Self.isOurs(status) else {
-            throw Fault(description: "\(path) is no file of yours that nobody else can write")
+            throw Fault(description: "\(path) is no file of yours that nobody else can write (chmod go-w)")
         }
         // Whoever may write there may take it away, and everybody would have everything.
         guard Self.isOurs(folder) else {
-            throw Fault(description: "\(self.folder) is no folder of yours that nobody else can write")
+            throw Fault(
+                description: "\(self.folder) is no folder of yours that nobody else can write (chmod go-w)")
         }
         return bytes
     }
 
-    private var folder: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+    private var slash: String.Index { path.lastIndex(of: "/") ?? path.startIndex }
+    private var folder: String { String(path[..<slash]) }
 
     private static func isOurs(_ status: FileStatus) -> Bool {
         [0, ProcessEnvironment.effectiveUserID].contains(status.userID) && status.mode & 0o022 == 0

@@ -42,17 +42,21 @@ struct LatchkeyPrompt: ParsableCommand {
     static func main() { main(ProgramArguments.given(to: "latchkey-prompt")) }
 
     func run() throws {
+        var isDeclined = false
         do throws(KeychainError) {
             let end = try PromptProcess.prepare()
             let (door, watch) = try doors()
             let process = PromptProcess(
                 door: door, watch: watch, caller: caller, record: recordDescriptor.map { Descriptor(owning: $0) },
                 clock: SystemClock())
-            _ = try process.run(endedBy: end.descriptor)
+            let outcome = try process.run(endedBy: end.descriptor)
+            // Whoever starts it for an open keychain hears so whether that person wanted it.
+            if unlock, case .declined = outcome { isDeclined = true }
         } catch {
             StandardError.write("latchkey-prompt: \(error)\n")
             throw ExitCode.failure
         }
+        if isDeclined { throw ExitCode.failure }
     }
 
     private func doors() throws(KeychainError) -> (any QuestionDoor, (any QuestionWatch)?) {

@@ -58,7 +58,7 @@ package struct GitCredentials {
             do throws(KeychainError) {
                 if try isThere(secret, wanted, among: known) { return }
                 let places = known.filter { $0.isPlace(of: wanted) }
-                guard places.isEmpty else { return try write(secret, wanted.extras, over: places.map(\.item)) }
+                guard places.isEmpty else { return try write(secret, wanted.extras, over: places) }
                 return try add(secret, wanted, account)
             } catch {
                 // Another git was quicker: what is there now is looked at anew.
@@ -79,20 +79,16 @@ package struct GitCredentials {
         for match in known {
             guard let held = try held(match) else { continue }
             guard held.secret.value.bytes.isEqual(to: secret.value.bytes) else {
+                // One that has ended is given to nobody.
+                if let end = held.extras.expiry, end <= now { continue }
                 // That one is given first, and did not work where git has just stored another: stored
                 // once more, this one is. Else a person would be asked for it again and again.
                 return false
             }
             if held.extras.isEqual(to: request.extras) { return true }
             guard match.item.origin == .git, held.isPlain else { continue }
-            // A git that knows neither an end nor a token says nothing of them; that it
-            // is stored at all says that it has not ended.
-            var extras = request.extras
-            if extras.isEmpty {
-                guard let end = held.extras.expiry, end <= now else { return true }
-                extras.refreshToken = held.extras.refreshToken
-            }
-            try keep(extras, of: match.item, with: secret)
+            let extras = request.extras.isEmpty ? lasting(held.extras) : request.extras
+            if !held.extras.isEqual(to: extras) { try keep(extras, of: match.item, with: secret) }
             return true
         }
         return false
@@ -102,11 +98,28 @@ package struct GitCredentials {
 
     /// Over each that stands there, in whatever spelling of the host: one that is left would be
     /// given once the new one is erased.
-    private func write(_ secret: GitSecret, _ extras: GitExtras, over items: [HelperItem]) throws(KeychainError) {
-        for item in items {
-            try keychain.change(item, to: secret.value, [Self.creator])
-            try keep(extras, of: item, with: secret)
+    private mutating func write(
+        _ secret: GitSecret, _ extras: GitExtras, over places: [GitMatch]
+    ) throws(KeychainError) {
+        for match in places {
+            var extras = extras
+            if extras.isEmpty, let held = try held(match), held.isPlain,
+                held.secret.value.bytes.isEqual(to: secret.value.bytes)
+            {
+                extras = lasting(held.extras)
+            }
+            try keychain.change(match.item, to: secret.value, [Self.creator])
+            try keep(extras, of: match.item, with: secret)
         }
+    }
+
+    /// What stays of an end and a token where the password is stored once more by a git that knows
+    /// neither, and says nothing of them: that it is stored at all says that it has not ended.
+    private func lasting(_ held: GitExtras) -> GitExtras {
+        guard let end = held.expiry, end <= now else { return held }
+        var lasting = GitExtras()
+        lasting.refreshToken = held.refreshToken
+        return lasting
     }
 
     private func add(

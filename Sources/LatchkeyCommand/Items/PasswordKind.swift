@@ -48,7 +48,7 @@ package enum PasswordKind: Sendable, CaseIterable {
 }
 
 /// Which items a person means.
-struct ItemName: Sendable, Hashable {
+struct ItemName: Sendable {
     /// nil: generic passwords, and internet passwords where none is found.
     var kind: PasswordKind?
     var service: String

@@ -59,14 +59,16 @@ struct InjectCommand: Verb {
         let template = try template(surroundings)
         try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
-        // Each once, however often it is named: the file has one value of it.
-        var known: [SecretReference: SharedSecret] = [:]
+        // Each once, however often it is named: the file has one value of it. By its bytes, as the
+        // keychain has names: texts that look alike are two items.
+        var known: [[UInt8]: SharedSecret] = [:]
         var secrets: [SharedSecret] = []
         for reference in template.references {
             let secret: SharedSecret
-            if let read = known[reference] { secret = read } else {
+            let name = Array(reference.text.utf8)
+            if let read = known[name] { secret = read } else {
                 secret = try reference.secret(in: keychain, surroundings)
-                known[reference] = secret
+                known[name] = secret
             }
             secrets.append(secret)
         }

@@ -9,7 +9,7 @@ internal import KeychainPlatform
 /// question mark, a number sign and a percent sign in them have to be. `?kind=internet`
 /// or `generic` says the class, `port`, `path`, `protocol` and `label` choose among items of
 /// one name and account, `?attribute=otp` means the one-time code of the moment.
-package struct SecretReference: Sendable, Hashable {
+package struct SecretReference: Sendable {
     /// What is read of an item.
     package enum Attribute: String, Sendable, CaseIterable {
         case password

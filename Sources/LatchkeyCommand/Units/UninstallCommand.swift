@@ -68,7 +68,8 @@ struct UninstallCommand: Verb {
                 "Run this outside `latchkey temp`, as a user with a home.")
         }
         let data = locations.dataDirectory
-        let isThere = surroundings.missingKeychain(store.dataDirectory) == nil
+        // Whatever of a keychain is left in it.
+        let isThere = Self.isThere(data)
         if deleteKeychain, isThere { try confirm(data, surroundings.console) }
         let removed = try removeUnits(in: folder, of: data, surroundings)
         if deleteKeychain, isThere {
@@ -79,6 +80,13 @@ struct UninstallCommand: Verb {
         }
         try report(removed, data, isThere: isThere, surroundings.console)
         return .done
+    }
+
+    private static func isThere(_ folder: String) -> Bool {
+        do throws(SystemCallError) {
+            _ = try FileStatus(at: FilePath(folder), followingLink: true)
+            return true
+        } catch { return !error.isNoSuchFile }
     }
 
     private func confirm(_ data: String, _ console: any Console) throws(CommandFailure) {
