@@ -218,6 +218,15 @@ import Testing
         #expect(log.contains("\"event\":\"read\",\"count\":1,"), "\(log)")
     }
 
+    /// Two items whose names look alike, and are equal to Swift (Unicode's canonical equivalence).
+    @Test func namesThatLookAlikeAreTwo() throws {
+        for (name, secret) in [("caf\u{E9}", "composed"), ("cafe\u{301}", "decomposed")] {
+            try programs.latchkey("set", "--raw", "--", name, "alice", input: Data(secret.utf8))
+        }
+        let template = "{{ latchkey://caf%C3%A9/alice }} {{ latchkey://cafe%CC%81/alice }}"
+        #expect(try programs.latchkey("inject", input: Data(template.utf8)).text == "composed decomposed")
+    }
+
     @Test func linksAndDevicesAreNoTarget() throws {
         let link = programs.home + "/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: programs.home + "/elsewhere")

@@ -262,6 +262,32 @@ import Testing
         #expect(before == after)
     }
 
+    /// Neither is lost where a git that knows them not stores the password once more.
+    @Test func endAndTokenStayWhereAPasswordIsStoredOnceMore() throws {
+        let end = "password_expiry_utc=4102444800", token = "oauth_refresh_token=r"
+        try helper("store", Self.place, "username=bob", "password=good", end, token)
+        try programs.latchkey("set", "--internet", "git.example", "bob", input: Data("stale".utf8))
+        try helper("store", Self.place, "username=bob", "password=good")
+        let given = try get(Self.place)
+        #expect(given.contains("password=good\n") && given.contains(end) && given.contains(token), "\(given)")
+    }
+
+    /// It is given to nobody: what is given behind it is there, and not stored over it.
+    @Test func aPasswordThatHasEndedKeepsItsTokenBesideAPersons() throws {
+        try programs.latchkey("set", "--internet", "git.example", "bob", input: Data("by hand".utf8))
+        // Stored before its end, which the helper is told once it is past.
+        let soon = Int(Date().timeIntervalSince1970) + 3
+        try helper(
+            "store", Self.place, "username=bob", "password=old", "password_expiry_utc=\(soon)",
+            "oauth_refresh_token=refresh")
+        let byHand = "username=bob\npassword=by hand\n"
+        #expect(try BuiltPrograms.eventually { try get(Self.place) == byHand })
+        try helper("store", Self.place, "username=bob", "password=by hand")
+        #expect(try get(Self.place) == byHand)
+        #expect(try programs.latchkey("rm", "--internet", "git.example", "bob", "--protocol", "none").status == 0)
+        #expect(try get(Self.place) == "username=bob\noauth_refresh_token=refresh\n")
+    }
+
     /// As git-send-email asks; over no protocol but the one that the person named.
     @Test func aMailServersPasswordIsGivenOverItsProtocol() throws {
         try programs.latchkey("set", "--internet", "smtp://mail.example:587", "alice", input: Data("by hand".utf8))

@@ -227,8 +227,8 @@ struct SecretServicePromptTests {
         #expect(try !scene.isLocked)
     }
 
-    /// A collection is made and deleted once a person has opened the keychain, and neither where
-    /// that person, or the client, does not want it.
+    /// A collection is made and deleted once a person has opened the keychain for it, and neither
+    /// where that person, or the client, does not want it, or somebody opens it elsewhere.
     @Test func whatChangesCollectionsWaitsForAPerson() throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)
         let script =
@@ -261,6 +261,9 @@ struct SecretServicePromptTests {
                 Unlocked = lambda: not at(made, 'org.freedesktop.DBus.Properties').Get(S + 'Collection', 'Locked')
                 assert Unlocked() and service.Lock([made])[0] == [made] and not Unlocked()
                 refused('org.freedesktop.DBus.Error.NotSupported', at(LOGIN, S + 'Collection').Delete)
+                assert over(at(made, S + 'Collection').Delete(), 'Prompt', '')[0] == True and made in collections()
+                assert Unlocked() and service.Lock([made])[0] == [made]
+                print('second is over')
                 dismissed, nothing = over(at(made, S + 'Collection').Delete(), 'Prompt', '')
                 assert not dismissed and nothing == '' and collections() == before
                 print('all is over')
@@ -273,7 +276,11 @@ struct SecretServicePromptTests {
         #expect(terminal.shows("first is over"), "\(terminal.shown)")
         #expect(terminal.shows("Passcode: ", times: 2), "\(terminal.shown)")
         terminal.type("\(Self.passcode)\r")
+        // Opened elsewhere, nobody has agreed at this prompt.
         #expect(terminal.shows("Passcode: ", times: 3), "\(terminal.shown)")
+        try scene.unlock(Self.passcode)
+        #expect(terminal.shows("second is over"), "\(terminal.shown)")
+        #expect(terminal.shows("Passcode: ", times: 4), "\(terminal.shown)")
         terminal.type("\(Self.passcode)\r")
         #expect(terminal.shows("all is over"), "\(terminal.shown)")
         process.waitUntilExit()
