@@ -876,12 +876,19 @@ static int let_go_of_unwritten_data_of(struct dl_phdr_info *object, size_t size,
     return 0;
 }
 
+// Of this process's memory, whoever has it: a child that was forked would look at its parent's.
+static int32_t page_map = -1;
+
+void lk_open_page_map(void) {
+    if (page_map < 0) page_map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+}
+
 void lk_let_go_of_unwritten_data(void) {
-    if (has_other_threads()) return;
-    struct unwritten unwritten = {open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), (uintptr_t)sysconf(_SC_PAGESIZE)};
-    if (unwritten.pagemap < 0) return;
-    dl_iterate_phdr(let_go_of_unwritten_data_of, &unwritten);
-    close(unwritten.pagemap);
+    struct unwritten unwritten = {page_map, (uintptr_t)sysconf(_SC_PAGESIZE)};
+    if (page_map < 0) return;
+    if (!has_other_threads()) dl_iterate_phdr(let_go_of_unwritten_data_of, &unwritten);
+    close(page_map);
+    page_map = -1;
 }
 
 void lk_let_go_of_free_pages(void) { malloc_trim(0); }

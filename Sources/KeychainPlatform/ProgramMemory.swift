@@ -11,11 +11,14 @@ package enum ProgramMemory {
     /// MADV_DONTNEED, of segments that cannot be written).
     package static func letGoOfCode() { lk_let_go_of_code() }
 
+    /// Has the kernel say later on which pages were written to: before a process hides
+    /// (``Hardening/apply(_:)``), which is not let look at itself from then on.
+    package static func openPageMap() { lk_open_page_map() }
+
     /// Lets go of what can be written and was not yet: constants that the loader may fill in, of
     /// which a start goes through most. For a server that has one thread, before it forks what
-    /// would keep them too, and before it hides (``Hardening/apply(_:)``): from then on the kernel
-    /// does not say which pages those are. With other threads, and where it does not, nothing
-    /// happens.
+    /// would keep them too, once; it has opened its page map (``openPageMap()``). With other
+    /// threads, and where the kernel does not say, nothing happens.
     package static func letGoOfUnwrittenData() { lk_let_go_of_unwritten_data() }
 
     /// Lets go of whole pages that the allocator has free between what is in use (malloc_trim(3)).

@@ -33,7 +33,7 @@ package struct ItemSearch: Sendable, Hashable {
             }
         }
 
-        var tellsClosed: Bool { self == .presence || self == .description }
+        package var tellsClosed: Bool { self == .presence || self == .description }
 
         var shown: Query.ShownAttributes {
             switch self {

@@ -374,11 +374,21 @@ package final class Store: Sendable {
     // MARK: Reading
 
     /// Lends a reader: a connection of its own, so reads never wait for a commit.
-    package func read<R>(_ body: (StoreReader) throws(KeychainError) -> R) throws(KeychainError) -> R {
+    ///
+    /// - Parameter atOneMoment: several statements of `body` find what was there at one moment; a
+    ///   transaction of its own for each costs as much as what a short one looks up (two fcntl(2),
+    ///   a look at the log's index). The log is not begun anew while it lasts: `body` waits for
+    ///   nobody then.
+    package func read<R>(
+        atOneMoment isOfOneMoment: Bool = false, _ body: (StoreReader) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
         guard let queue = try takeReader() else { return try readByWriter(body) }
         defer { readers.withLock { $0.append(queue) } }
         let result: Result<R, KeychainError> = queue.unsafeRead { db in
-            do throws(KeychainError) { return .success(try body(StoreReader(db))) } catch { return .failure(error) }
+            let reader = StoreReader(db)
+            do throws(KeychainError) {
+                return .success(isOfOneMoment ? try reader.atOneMoment(body) : try body(reader))
+            } catch { return .failure(error) }
         }
         return try result.get()
     }

@@ -8,6 +8,29 @@ package struct StoreReader {
 
     init(_ db: Database) { self.db = db }
 
+    /// Runs `body` in a transaction, which takes its locks with the first statement and is over
+    /// whatever comes of it.
+    func atOneMoment<R>(_ body: (StoreReader) throws(KeychainError) -> R) throws(KeychainError) -> R {
+        try run("BEGIN")
+        let result: Result<R, KeychainError>
+        do throws(KeychainError) { result = .success(try body(self)) } catch { result = .failure(error) }
+        // SQLite itself ends it for some faults.
+        if db.isInsideTransaction {
+            do throws(KeychainError) { try run("COMMIT") } catch {
+                if db.isInsideTransaction { try run("ROLLBACK") }
+                throw error
+            }
+        }
+        return try result.get()
+    }
+
+    private func run(_ sql: String) throws(KeychainError) {
+        try translating {
+            let statement = try PreparedStatement(db, sql)
+            try statement.run()
+        }
+    }
+
     /// Visits the selected rows in rowid order until `body` returns false.
     package func forEach(
         _ selection: Selection, withSecrets: Bool, _ body: (SealedRow) throws(KeychainError) -> Bool

@@ -39,7 +39,7 @@ struct LatchkeyEnclave: ParsableCommand {
     static func main() { main(ProgramArguments.given(to: "latchkey-enclave")) }
 
     func run() throws {
-        ProgramMemory.letGoOfUnwrittenData()
+        ProgramMemory.openPageMap()
         var limits = EnclaveServer.Limits()
         limits.idle = .seconds(60 * Int(idleMinutes))
         let process = EnclaveProcess(

@@ -161,6 +161,7 @@ struct LatchkeySecretService: ParsableCommand {
 
     func run() throws {
         if let source { return try readOut(source) }
+        ProgramMemory.openPageMap()
         ProgramMemory.letGoOfUnwrittenData()
         do {
             // Dumpable it stays: the daemon has to see who calls, also after it was started anew.

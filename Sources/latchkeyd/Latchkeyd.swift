@@ -94,7 +94,7 @@ struct Latchkeyd: ParsableCommand {
         let handedOver = Result { () throws(ActivationSocket.Refusal) in try ActivationSocket.take() }
         Hardening.ignoreBrokenPipes()
         Hardening.ignoreFileSizeSignal()
-        ProgramMemory.letGoOfUnwrittenData()
+        ProgramMemory.openPageMap()
         try Hardening.apply()
         Hardening.raiseDescriptorLimit()
         ProgramMemory.shareArenas()
@@ -116,6 +116,9 @@ struct Latchkeyd: ParsableCommand {
     /// From here on this process starts nothing by itself: before there are other
     /// threads, and before anything secret is there that the spawner would have a copy of.
     private func confine(_ configuration: inout DaemonConfiguration) throws {
+        // What was needed to come here is not, in what is forked.
+        ProgramMemory.letGoOfCode()
+        ProgramMemory.letGoOfUnwrittenData()
         let spawner = try ProgramSpawner(for: configuration.startable)
         configuration.spawner = spawner
         configuration.asker = PromptProgram(

@@ -66,6 +66,22 @@ import Testing
         #expect(try found([search([(.lookup, lookup(["server": "b"]))])]) == [])
     }
 
+    /// What goes while they look is there for all of them, and for none of the next.
+    @Test func allOfThemLookAtOneMoment() throws {
+        try add("one", ["server": "a"])
+        try add("two", ["server": "a"], class: .internetPassword)
+        let server = (AttributeCode.lookup, try lookup(["server": "a"]))
+        let searches = [try search([server]), try search([server], class: .internetPassword)]
+        var found: [String] = []
+        try keychain.engine.searchEach(searches, for: Authorization(keychain.entitlements)) { row throws(KeychainError) in
+            found.append(row.attributes[.account]?.string ?? "")
+            guard found == ["one"] else { return }
+            _ = try keychain.call(.delete, [("class", .string("inet")), ("agrp", .string("group.a"))])
+        }
+        #expect(found == ["one", "two"])
+        #expect(try self.found(searches) == ["0 one"])
+    }
+
     @Test func whatIsToldOfARowIsWhatWasAskedFor() throws {
         try add("one", ["server": "a"])
         let named = try #require(try rows([search([], telling: .presence)]).first)

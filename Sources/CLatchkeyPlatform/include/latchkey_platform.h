@@ -46,8 +46,11 @@ int lk_file_identity(int32_t fd, uint64_t *device, uint64_t *file);
 // its memory; what is used next comes back from the kernel's cache of files, or from the disk. What
 // can be written stays as it is.
 void lk_let_go_of_code(void);
-// The same for what can be written and was not, in a process of one thread; in another, and where
-// /proc/self/pagemap does not say which pages those are, nothing is done.
+// Opens what says which pages were written to, for a process that will not be let look at itself
+// (PR_SET_DUMPABLE).
+void lk_open_page_map(void);
+// The same for what can be written and was not, in a process of one thread that has opened it; in
+// another, and where /proc/self/pagemap does not say, nothing is done. Once.
 void lk_let_go_of_unwritten_data(void);
 // Gives the kernel back whole pages that the allocator has free.
 void lk_let_go_of_free_pages(void);

@@ -90,6 +90,8 @@ package struct EnclaveProcess {
         let hardware = helper.map { ProgramSpawner.Program($0, as: .peer, environment: []) }
         let programs = [hardware, bus].compactMap { $0 }.filter { TrustedPath.isExecutableOfOurs($0.path) }
         guard !programs.isEmpty else { return hands }
+        ProgramMemory.letGoOfCode()
+        ProgramMemory.letGoOfUnwrittenData()
         let spawner: ProgramSpawner
         do throws(SystemCallError) { spawner = try ProgramSpawner(for: programs) } catch { throw .system(error) }
         hands.spawnerEnd = spawner.end

@@ -296,10 +296,12 @@ void probe_use_data(void) {
 }
 
 int probe_data_pages(void) {
-    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), count = 0;
+    // Open from the first look on: a process that hides cannot open it.
+    static int pagemap = -1;
+    if (pagemap < 0) pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    int count = 0;
     uint64_t entries[probe_data_size];
     ssize_t length = pread(pagemap, entries, sizeof entries, (off_t)((uintptr_t)data / page * sizeof *entries));
-    close(pagemap);
     if (length != sizeof entries) return -1;
     for (int i = 0; i < probe_data_size; i++) count += (int)(entries[i] >> 63);
     return count;

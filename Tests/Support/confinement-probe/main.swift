@@ -53,6 +53,9 @@ if words.count == 3, words[1] == "data" {
     precondition(!hasThreads || probe_start_thread() == 0)
     probe_use_data()
     let before = probe_data_pages()
+    // As a server does: it hides in between.
+    ProgramMemory.openPageMap()
+    try Hardening.apply()
     ProgramMemory.letGoOfUnwrittenData()
     let after = probe_data_pages()
     let isRight = before == Int32(probe_data_size) && after == (hasThreads ? before : 1)
