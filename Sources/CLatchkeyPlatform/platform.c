@@ -876,6 +876,23 @@ static int let_go_of_unwritten_data_of(struct dl_phdr_info *object, size_t size,
     return 0;
 }
 
+// Whether it speaks of these addresses: of a page that was just written to, and of code. An emulator
+// hands out its own (qemu-user), in which ours stand elsewhere, and what is let go of by such a map
+// was somebody's.
+static int is_of_this_process(const struct unwritten *map) {
+    static volatile uint8_t written;
+    written++;
+    uintptr_t looked[] = {(uintptr_t)&written, (uintptr_t)&has_other_threads};
+    const uint64_t expected[] = {present, present | of_file};
+    for (int i = 0; i < 2; i++) {
+        uint64_t entry;
+        off_t place = (off_t)(looked[i] / map->page * sizeof entry);
+        if (pread(map->pagemap, &entry, sizeof entry, place) != sizeof entry) return 0;
+        if ((entry & (present | of_file)) != expected[i]) return 0;
+    }
+    return 1;
+}
+
 // Of this process's memory, whoever has it: a child that was forked would look at its parent's.
 static int32_t page_map = -1;
 
@@ -886,7 +903,7 @@ void lk_open_page_map(void) {
 void lk_let_go_of_unwritten_data(void) {
     struct unwritten unwritten = {page_map, (uintptr_t)sysconf(_SC_PAGESIZE)};
     if (page_map < 0) return;
-    if (!has_other_threads()) dl_iterate_phdr(let_go_of_unwritten_data_of, &unwritten);
+    if (!has_other_threads() && is_of_this_process(&unwritten)) dl_iterate_phdr(let_go_of_unwritten_data_of, &unwritten);
     close(page_map);
     page_map = -1;
 }

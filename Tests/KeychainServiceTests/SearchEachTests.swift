@@ -73,7 +73,8 @@ import Testing
         let server = (AttributeCode.lookup, try lookup(["server": "a"]))
         let searches = [try search([server]), try search([server], class: .internetPassword)]
         var found: [String] = []
-        try keychain.engine.searchEach(searches, for: Authorization(keychain.entitlements)) { row throws(KeychainError) in
+        let authorization = Authorization(keychain.entitlements)
+        try keychain.engine.searchEach(searches, for: authorization) { row throws(KeychainError) in
             found.append(row.attributes[.account]?.string ?? "")
             guard found == ["one"] else { return }
             _ = try keychain.call(.delete, [("class", .string("inet")), ("agrp", .string("group.a"))])

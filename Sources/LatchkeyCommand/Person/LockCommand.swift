@@ -58,7 +58,7 @@ struct LockCommand: Verb {
         if let path = surroundings.missingKeychain(store.dataDirectory) {
             guard stop else { throw .noKeychain(at: path) }
             // What runs all the same is ended; nothing is made for that.
-            return isThere(path) ? try programs.run(["--stop"], replacing: false, json: false) : .done
+            return FileStatus.isThere(path) ? try programs.run(["--stop"], replacing: false, json: false) : .done
         }
         if stop {
             let before: DeviceState
@@ -74,13 +74,6 @@ struct LockCommand: Verb {
         arguments.json = json
         try arguments.report("Locked.", of: locked(surroundings), on: surroundings.console)
         return .done
-    }
-
-    private func isThere(_ path: String) -> Bool {
-        do throws(SystemCallError) {
-            _ = try FileStatus(at: FilePath(path), followingLink: false)
-            return true
-        } catch { return !error.isNoSuchFile }
     }
 
     /// A folder that was opened to others while its keychain is open would keep us from the
@@ -357,5 +350,15 @@ struct UnlockCommand: Verb {
     private func report(_ reach: PersonReach, _ console: any Console) throws(CommandFailure) -> ExitStatus {
         try arguments.report("Unlocked.", of: reach, on: console)
         return .done
+    }
+}
+
+extension FileStatus {
+    /// Whether something is there, a link that leads nowhere too; also where nobody can tell.
+    static func isThere(_ path: String) -> Bool {
+        do throws(SystemCallError) {
+            _ = try FileStatus(at: FilePath(path), followingLink: false)
+            return true
+        } catch { return !error.isNoSuchFile }
     }
 }

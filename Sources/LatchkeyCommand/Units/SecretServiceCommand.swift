@@ -34,7 +34,8 @@ struct SecretServiceCommand: ParsableCommand {
     static func refuse(_ store: StoreOptions) throws {
         guard store.dataDirectory != nil else { return }
         throw ValidationError(
-            "The session bus starts it for the keychain of the session, which XDG_DATA_HOME names; leave out --data-dir.")
+            "The session bus starts it for the keychain of the session, which XDG_DATA_HOME names; "
+                + "leave out --data-dir.")
     }
 }
 

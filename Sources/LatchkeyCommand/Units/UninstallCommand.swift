@@ -69,7 +69,7 @@ struct UninstallCommand: Verb {
         }
         let data = locations.dataDirectory
         // Whatever of a keychain is left in it.
-        let isThere = Self.isThere(data)
+        let isThere = FileStatus.isThere(data)
         if deleteKeychain, isThere { try confirm(data, surroundings.console) }
         let removed = try removeUnits(in: folder, of: data, surroundings)
         if deleteKeychain, isThere {
@@ -80,13 +80,6 @@ struct UninstallCommand: Verb {
         }
         try report(removed, data, isThere: isThere, surroundings.console)
         return .done
-    }
-
-    private static func isThere(_ folder: String) -> Bool {
-        do throws(SystemCallError) {
-            _ = try FileStatus(at: FilePath(folder), followingLink: true)
-            return true
-        } catch { return !error.isNoSuchFile }
     }
 
     private func confirm(_ data: String, _ console: any Console) throws(CommandFailure) {
@@ -148,7 +141,8 @@ struct UninstallCommand: Verb {
     ) throws(CommandFailure) {
         if json {
             let line = JSONValue.object([
-                ("removed", .strings(removed)), ("dataDirectory", .string(data)), ("deleted", .bool(deleteKeychain && isThere)),
+                ("removed", .strings(removed)), ("dataDirectory", .string(data)),
+                ("deleted", .bool(deleteKeychain && isThere)),
             ])
             try printing { () throws(SystemCallError) in try console.write("\(line.text)\n") }
             return
