@@ -76,6 +76,9 @@ package final class Daemon: Sendable {
             observers = try Observers(engine, server, until: stopped)
             desk = try PromptDesk(engine, server, asker: configuration.asker, until: stopped)
             let (rest, attention) = (configuration.rest, attention)
+            rest.alsoLetGo { [weak engine] moment in
+                engine?.letGoOfPages(ofReaders: moment == .resting) { ProgramMemory.letGoOfFreePages() }
+            }
             device = try DeviceWatch(engine, board, audit, clock: configuration.clock, logger, until: stopped) {
                 // What it had mapped is let go of as behind a call.
                 if rest.noteCall() { attention.signal() }

@@ -22,6 +22,7 @@ package final class ServerRest: Sendable {
     /// How many calls there were when it was looked last, and since when there have been no more.
     private let seen = Mutex((calls: 0, since: Duration.zero))
     private let letGo: @Sendable (Moment) -> Void
+    private let others = Mutex<[@Sendable (Moment) -> Void]>([])
 
     /// When it lets go.
     package enum Moment: Sendable {
@@ -40,12 +41,21 @@ package final class ServerRest: Sendable {
     /// - Parameter letGo: in place of the process's own memory, in a test.
     package init(_ letGo: @escaping @Sendable (Moment) -> Void) { self.letGo = letGo }
 
+    /// Has a part of the server let go of what it keeps, before the memory that is free then goes. Kept
+    /// waiting by nothing: it runs within a call.
+    package func alsoLetGo(_ part: @escaping @Sendable (Moment) -> Void) { others.withLock { $0.append(part) } }
+
+    private func letGo(at moment: Moment) {
+        for part in others.withLock({ $0 }) { part(moment) }
+        letGo(moment)
+    }
+
     /// One more call has begun.
     ///
     /// - Returns: whether it is the first since it rested: whoever waits for deadlines asks
     ///   ``rest(at:)`` anew.
     package func noteCall() -> Bool {
-        if calls.add(1, ordering: .sequentiallyConsistent).newValue % Self.period == Self.settledAfter { letGo(.working) }
+        if calls.add(1, ordering: .sequentiallyConsistent).newValue % Self.period == Self.settledAfter { letGo(at: .working) }
         guard isAtRest.load(ordering: .sequentiallyConsistent) else { return false }
         return isAtRest.exchange(false, ordering: .sequentiallyConsistent)
     }
@@ -69,7 +79,7 @@ package final class ServerRest: Sendable {
         {
             return now + Self.patience
         }
-        letGo(.resting)
+        letGo(at: .resting)
         return nil
     }
 }

@@ -222,6 +222,7 @@ struct Search {
     /// There was neither an item nor a damaged row, and something else leads to a row.
     private(set) var mayBeHidden = false
     private let progress: SearchProgress
+    private let looksForHidden: Bool
     /// Whom values are recorded to be handed to.
     private let party: AuditParty?
     private let isDeputy: Bool
@@ -230,11 +231,14 @@ struct Search {
     /// not held at once.
     private static let batchLimit = 8 << 20
 
-    /// - Parameter progress: where it begins, and what it notes there.
+    /// - Parameters:
+    ///   - progress: where it begins, and what it notes there.
+    ///   - looksForHidden: says whether something else leads to a row where there was none (``mayBeHidden``).
     init(
         _ authorized: AuthorizedQuery, _ engine: KeychainEngine, _ authorization: Authorization,
-        from progress: SearchProgress
+        from progress: SearchProgress, lookingForHidden looksForHidden: Bool = true
     ) {
+        self.looksForHidden = looksForHidden
         terms = authorization.terms(authorized.query)
         party = authorization.party
         isDeputy = authorization.isDeputy
@@ -262,7 +266,7 @@ struct Search {
         if let failure { throw failure }
         try flush(emit)
         // On the same reader: most searches that find nothing are for what is not there.
-        guard found == 0, matched == 0, damage.isEmpty, needing.isEmpty,
+        guard looksForHidden, found == 0, matched == 0, damage.isEmpty, needing.isEmpty,
             let ways = OtherWays(authorized, blind: engine.blind)
         else { return }
         mayBeHidden = try !reader.rows(by: ways).isEmpty

@@ -187,6 +187,11 @@ package final class KeychainEngine: Sendable {
         }
     }
 
+    /// Lets go of pages of the database that nobody reads just now (``Store/letGoOfPages(ofReaders:then:)``).
+    package func letGoOfPages(ofReaders: Bool, then: @escaping @Sendable () -> Void) {
+        store.letGoOfPages(ofReaders: ofReaders, then: then)
+    }
+
     /// Closes the database; no call may be under way.
     ///
     /// A doctor that nobody waits for any more breaks off after its batch.

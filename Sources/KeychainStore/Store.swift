@@ -412,6 +412,22 @@ package final class Store: Sendable {
         return try translating { try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: true)) }
     }
 
+    /// Lets go of the pages that connections keep, up to 2 MiB of the writer's and 1 MiB of each reader's:
+    /// what is asked next comes from the kernel's cache. Waits for nobody.
+    ///
+    /// - Parameters:
+    ///   - ofReaders: also of readers that nobody has at this moment.
+    ///   - then: told behind each connection.
+    package func letGoOfPages(ofReaders: Bool, then: @escaping @Sendable () -> Void) {
+        for connection in (ofReaders ? readers.withLock { $0 } : []) + [writer] {
+            connection.asyncWriteWithoutTransaction { db in
+                // One that is closed has none.
+                do { try db.execute(sql: "PRAGMA shrink_memory") } catch {}
+                then()
+            }
+        }
+    }
+
     // MARK: Writing
 
     /// Runs `body` in a savepoint of its own within a commit that may be shared

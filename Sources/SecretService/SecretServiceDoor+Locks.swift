@@ -5,19 +5,6 @@ internal import MessageBus
 internal import PersonPrompt
 internal import SecretServiceReach
 
-/// What a client was given a prompt for in place of its being done (0.2, "CreateCollection", "Delete").
-struct WaitingStep {
-    let owner: String
-    /// In whose name it is done.
-    let program: ServedProgram?
-    let step: Step
-
-    enum Step {
-        case create(label: String, alias: String)
-        case delete(ObjectPath)
-    }
-}
-
 /// What opens and locks: Unlock, Lock, prompts, and the signals that tell of it.
 ///
 /// The keychain has one lock. Whoever unlocks or locks one collection does so with all
@@ -40,9 +27,7 @@ extension SecretServiceDoor {
             guard lookers.contains(call.sender) else { throw .isLocked }
             return [.paths(open), .path(try prompts.makeForNobody(for: call.sender, wanting: closed))]
         }
-        let prompt = try prompts.make(for: call.sender, call.caller, wanting: closed)
-        forgetEvictedSteps()
-        return [.paths(open), .path(prompt)]
+        return [.paths(open), .path(try prompts.make(for: call.sender, call.caller, .unlock(closed)))]
     }
 
     /// Those that are collections, aliases of one, or items.
@@ -109,34 +94,39 @@ extension SecretServiceDoor {
     }
 
     /// - Throws: IsLocked where nobody can be asked.
-    func askPerson(before step: WaitingStep.Step, for call: BusCall) throws(BusError) -> ObjectPath {
+    func askPerson(before step: UnlockPrompt.Step, for call: BusCall) throws(BusError) -> ObjectPath {
         guard let process = call.caller.process, PromptReach.canAsk(for: process) else { throw .isLocked }
-        let prompt = try prompts.make(for: call.sender, call.caller, wanting: [])
-        waitingSteps[prompt] = WaitingStep(owner: call.sender, program: keychain.program, step: step)
-        forgetEvictedSteps()
-        return prompt
+        return try prompts.make(for: call.sender, call.caller, .step(step, by: keychain.program))
     }
 
-    /// Of prompts that had to make room.
-    private func forgetEvictedSteps() {
-        if !waitingSteps.isEmpty { waitingSteps = waitingSteps.filter { path, _ in prompts.isThere(path) } }
+    func promptEnded(_ prompt: UnlockPrompt, _ ending: UnlockPrompt.Ending) {
+        switch prompt.purpose {
+        case .portal(let call): answerAfterPrompt(call)
+        case .unlock(let wanted):
+            // A keychain that does not answer was not opened.
+            var isOpen = false
+            do throws(BusError) { isOpen = try !isLocked(keychain.whateverSilence) } catch {}
+            tellCompleted(prompt, isOpen ? .paths(wanted) : nil, orElse: .paths([]))
+        case .step(let step, let program):
+            var result: BusValue?
+            // Of a failure the client hears by nothing but this.
+            do throws(BusError) {
+                if case .opened = ending {
+                    result = try inTheName(of: program) { () throws(BusError) in try take(step) }
+                }
+            } catch {}
+            tellCompleted(prompt, result, orElse: .string(""))
+        }
     }
 
-    /// Done where a person opened the keychain at this very prompt; dismissed where it ended
-    /// otherwise, also with an open keychain, and where it cannot be done.
-    private func tellOver(_ prompt: UnlockPrompt, before waiting: WaitingStep, isAgreed: Bool) {
-        var result: BusValue?
-        // Of a failure the client hears by nothing but this.
-        do throws(BusError) {
-            guard isAgreed else { throw .isLocked }
-            result = try inTheName(of: waiting.program) { () throws(BusError) in try take(waiting.step) }
-        } catch {}
+    /// - Parameter result: nil: it was dismissed.
+    private func tellCompleted(_ prompt: UnlockPrompt, _ result: BusValue?, orElse nothing: BusValue) {
         emit(
             "Completed", of: SecretServiceNames.prompt, at: prompt.path,
-            [.boolean(result == nil), .variant(result ?? .string(""))])
+            [.boolean(result == nil), .variant(result ?? nothing)])
     }
 
-    private func take(_ step: WaitingStep.Step) throws(BusError) -> BusValue {
+    private func take(_ step: UnlockPrompt.Step) throws(BusError) -> BusValue {
         switch step {
         case .create(let label, let alias): return .path(try createCollection(labelled: label, alias: alias))
         case .delete(let path):
@@ -149,19 +139,6 @@ extension SecretServiceDoor {
             try delete(collection)
             return .string("")
         }
-    }
-
-    func tellOver(_ prompt: UnlockPrompt, isAgreed: Bool) {
-        if let waiting = portalCalls.removeValue(forKey: prompt.path) { return answerAfterPrompt(waiting) }
-        if let waiting = waitingSteps.removeValue(forKey: prompt.path) {
-            return tellOver(prompt, before: waiting, isAgreed: isAgreed)
-        }
-        // A keychain that does not answer was not opened.
-        var isOpen = false
-        do throws(BusError) { isOpen = try !isLocked(keychain.whateverSilence) } catch {}
-        emit(
-            "Completed", of: SecretServiceNames.prompt, at: prompt.path,
-            [.boolean(!isOpen), .variant(.paths(isOpen ? prompt.wanted : []))])
     }
 
     // MARK: What was heard

@@ -65,8 +65,7 @@ extension SecretServiceDoor {
     private func askPerson(for wanted: PortalCall) throws(BusError) {
         let call = wanted.call
         guard let process = call.caller.process, PromptReach.canAsk(for: process) else { throw .isLocked }
-        let prompt = try prompts.make(for: call.sender, call.caller, wanting: [])
-        portalCalls[prompt] = wanted
+        let prompt = try prompts.make(for: call.sender, call.caller, .portal(wanted))
         try prompts.show(prompt, for: call.sender)
     }
 
@@ -85,9 +84,8 @@ extension SecretServiceDoor {
         guard call.member == "Close", call.arguments.isEmpty else {
             throw BusError(.unknownMethod, "a request has no method \(call.member) like that")
         }
-        let theirs = portalCalls.first { $0.value.handle == path && $0.value.call.sender == call.sender }
-        guard let theirs else { throw .noObject(path) }
-        try prompts.dismiss(theirs.key, for: call.sender)
+        guard let prompt = prompts.prompt(ofRequest: path, of: call.sender) else { throw .noObject(path) }
+        try prompts.dismiss(prompt, for: call.sender)
         return []
     }
 

@@ -24,7 +24,7 @@ package final class SecretServiceDoor: BusObjects {
     let book: CollectionBook
     let items: SecretItems
     private(set) lazy var prompts = UnlockPrompts(in: loop, starter) { [weak self] in
-        self?.tellOver($0, isAgreed: $1)
+        self?.promptEnded($0, $1)
     }
     private let starter: PromptStarter
     private lazy var rest = LoopRest(in: loop, clock)
@@ -47,10 +47,6 @@ package final class SecretServiceDoor: BusObjects {
     private(set) lazy var pace = Pace(in: loop, clock) { [weak self] in self?.tellWhatOthersChanged() }
     /// Which there were when clients were told last.
     var toldCollections: [SecretCollection] = []
-    /// Calls of portals that are answered once a person has been asked, by the prompt's path.
-    var portalCalls: [ObjectPath: PortalCall] = [:]
-    /// What is done once a person has opened the keychain, by the prompt's path.
-    var waitingSteps: [ObjectPath: WaitingStep] = [:]
     private var callers = BusCallers()
     /// Connections that have asked whether something is locked (``unlock(_:)``).
     private(set) var lookers: Set<String> = []
@@ -196,8 +192,6 @@ package final class SecretServiceDoor: BusObjects {
         prompts.drop(of: name)
         lookers.remove(name)
         readerEnded(name)
-        portalCalls = portalCalls.filter { $0.value.call.sender != name }
-        waitingSteps = waitingSteps.filter { $0.value.owner != name }
         callers.forget(name)
         buses.removeAll { $0.client == name }
         if let listener = pausedListener.take() { serveDirectly(listener) }
@@ -278,7 +272,7 @@ package final class SecretServiceDoor: BusObjects {
         if SecretServiceNames.branches.contains(path) { return .branch(path) }
         guard let (collection, rest) = try collection(at: path) else {
             // Last: a portal calls its requests as it likes.
-            return portalCalls.values.contains { $0.handle == path } ? .portalRequest(path) : nil
+            return prompts.hasRequest(path) ? .portalRequest(path) : nil
         }
         switch rest.count {
         case 0: return .collection(collection)

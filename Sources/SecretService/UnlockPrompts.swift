@@ -5,7 +5,7 @@ internal import MessageBus
 
 /// What a client was given in place of an unlocked keychain: once it says so, a person is
 /// asked for the passcode (0.2, "Prompts and Prompting").
-struct UnlockPrompt: Sendable {
+struct UnlockPrompt {
     let path: ObjectPath
     let number: UInt64
     /// The connection that it was made for; nobody else may have it shown.
@@ -13,13 +13,35 @@ struct UnlockPrompt: Sendable {
     /// On whose terminal or display it is shown; nil: nobody can be asked, and it is over as
     /// soon as it is to be shown.
     let place: Place?
-    /// What its client wants to have open, each once.
-    let wanted: [ObjectPath]
+    let purpose: Purpose
 
     struct Place: Sendable {
         let process: Int32
         /// The process, held: another that gets its number is not asked in its name.
         let holder: ProcessHandle
+    }
+
+    /// What its end decides.
+    enum Purpose {
+        /// Whether these are open, each once (0.2, "Unlock").
+        case unlock([ObjectPath])
+        /// Whether it is done, in the name of a program (0.2, "CreateCollection", "Delete").
+        case step(Step, by: ServedProgram?)
+        /// How a portal's call is answered.
+        case portal(PortalCall)
+    }
+
+    enum Step {
+        case create(label: String, alias: String)
+        case delete(ObjectPath)
+    }
+
+    enum Ending {
+        /// A person opened the keychain at it.
+        case opened
+        /// The person or the client did not want it, nobody could be asked, or the keychain was
+        /// opened elsewhere.
+        case unopened
     }
 }
 
@@ -33,35 +55,54 @@ final class UnlockPrompts {
         /// Ends with the one that its connection has shown.
         case joined
         case shown(ChildProcess, gone: Descriptor)
+        /// Leaves the screen; nobody waits for how it ends.
+        case left(ChildProcess, gone: Descriptor)
     }
 
     private var prompts: [ObjectPath: (prompt: UnlockPrompt, fate: Fate)] = [:]
     private var number: UInt64 = 0
     private let loop: BusLoop
     private let program: PromptStarter
-    /// Tells that a prompt is over, and whether a person opened the keychain at it; whether it is
-    /// open says the keychain.
-    private let over: (UnlockPrompt, Bool) -> Void
+    /// Whether the keychain is open says the keychain.
+    private let over: (UnlockPrompt, UnlockPrompt.Ending) -> Void
 
     /// As many as one connection may have; the oldest that nobody has asked for makes room.
     private static let most = 8
     /// As many as are shown at once.
     private static let mostShown = 64
 
-    init(in loop: BusLoop, _ program: PromptStarter, over: @escaping (UnlockPrompt, Bool) -> Void) {
+    init(in loop: BusLoop, _ program: PromptStarter, over: @escaping (UnlockPrompt, UnlockPrompt.Ending) -> Void) {
         (self.loop, self.program, self.over) = (loop, program, over)
     }
 
     func isThere(_ path: ObjectPath) -> Bool { prompts[path] != nil }
 
+    func hasRequest(_ handle: ObjectPath) -> Bool { !requests(handle).isEmpty }
+
+    /// The prompt that a portal's request waits for.
+    func prompt(ofRequest handle: ObjectPath, of owner: String) -> ObjectPath? {
+        requests(handle).first { $0.owner == owner }?.path
+    }
+
+    private func requests(_ handle: ObjectPath) -> [UnlockPrompt] {
+        prompts.values.compactMap { entry in
+            guard case .portal(let call) = entry.prompt.purpose, call.handle == handle, !entry.fate.isLeft else {
+                return nil
+            }
+            return entry.prompt
+        }
+    }
+
     private var shownCount: Int { prompts.values.count { $0.fate.isShown } }
 
     /// - Throws: IsLocked where there are too many, or the process has gone.
-    func make(for owner: String, _ caller: BusCaller, wanting wanted: [ObjectPath]) throws(BusError) -> ObjectPath {
+    func make(
+        for owner: String, _ caller: BusCaller, _ purpose: UnlockPrompt.Purpose
+    ) throws(BusError) -> ObjectPath {
         guard let process = caller.process, let holder = Self.holder(of: caller), shownCount < Self.mostShown else {
             throw .isLocked
         }
-        return try make(for: owner, at: UnlockPrompt.Place(process: process, holder: holder), wanting: wanted)
+        return try make(for: owner, at: UnlockPrompt.Place(process: process, holder: holder), purpose)
     }
 
     private static func holder(of caller: BusCaller) -> ProcessHandle? {
@@ -72,11 +113,11 @@ final class UnlockPrompts {
     ///
     /// - Throws: IsLocked where there are too many.
     func makeForNobody(for owner: String, wanting wanted: [ObjectPath]) throws(BusError) -> ObjectPath {
-        try make(for: owner, at: nil, wanting: wanted)
+        try make(for: owner, at: nil, .unlock(wanted))
     }
 
     private func make(
-        for owner: String, at place: UnlockPrompt.Place?, wanting wanted: [ObjectPath]
+        for owner: String, at place: UnlockPrompt.Place?, _ purpose: UnlockPrompt.Purpose
     ) throws(BusError) -> ObjectPath {
         let theirs = prompts.values.filter { $0.prompt.owner == owner }
         if theirs.count >= Self.most {
@@ -86,7 +127,7 @@ final class UnlockPrompts {
         }
         number += 1
         let path = SecretServiceNames.prompts.appending("u\(number)")
-        let prompt = UnlockPrompt(path: path, number: number, owner: owner, place: place, wanted: wanted)
+        let prompt = UnlockPrompt(path: path, number: number, owner: owner, place: place, purpose: purpose)
         prompts[path] = (prompt, .made)
         return path
     }
@@ -111,7 +152,13 @@ final class UnlockPrompts {
     /// Nobody waits for its answers any more.
     func drop(of owner: String) {
         for (path, entry) in prompts where entry.prompt.owner == owner {
-            if case .shown(let child, _) = entry.fate { child.askToEnd() } else { prompts[path] = nil }
+            switch entry.fate {
+            case .shown(let child, let gone):
+                prompts[path]?.fate = .left(child, gone: gone)
+                child.askToEnd()
+            case .left: break
+            case .made, .joined: prompts[path] = nil
+            }
         }
     }
 
@@ -139,22 +186,38 @@ final class UnlockPrompts {
     }
 
     private func hasGone(_ path: ObjectPath) {
-        guard let entry = prompts[path], case .shown(let child, let gone) = entry.fate else { return }
-        loop.endWatch(of: gone)
-        let isAgreed = child.bury() == 0
-        end(path, isAgreed: isAgreed)
-        for (joined, other) in prompts where other.prompt.owner == entry.prompt.owner {
-            if case .joined = other.fate { end(joined, isAgreed: isAgreed) }
+        guard let entry = prompts[path] else { return }
+        switch entry.fate {
+        case .made, .joined: return
+        case .left(let child, let gone):
+            loop.endWatch(of: gone)
+            child.bury()
+            prompts[path] = nil
+        case .shown(let child, let gone):
+            loop.endWatch(of: gone)
+            let ending: UnlockPrompt.Ending = child.bury() == 0 ? .opened : .unopened
+            end(path, ending)
+            for (joined, other) in prompts where other.prompt.owner == entry.prompt.owner {
+                if case .joined = other.fate { end(joined, ending) }
+            }
         }
     }
 
-    private func end(_ path: ObjectPath, isAgreed: Bool = false) {
-        if let prompt = prompts.removeValue(forKey: path)?.prompt { over(prompt, isAgreed) }
+    private func end(_ path: ObjectPath, _ ending: UnlockPrompt.Ending = .unopened) {
+        if let prompt = prompts.removeValue(forKey: path)?.prompt { over(prompt, ending) }
     }
 }
 
 extension UnlockPrompts.Fate {
-    fileprivate var isShown: Bool { if case .shown = self { true } else { false } }
+    /// Whether it is on the screen.
+    fileprivate var isShown: Bool {
+        switch self {
+        case .shown, .left: true
+        case .made, .joined: false
+        }
+    }
+
+    fileprivate var isLeft: Bool { if case .left = self { true } else { false } }
 }
 
 /// Starts latchkey-prompt, which asks in the session of the process that calls.

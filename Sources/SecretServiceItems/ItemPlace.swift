@@ -206,15 +206,14 @@ package struct ImpliedAttributes {
     }
 
     private static func host(of name: String) -> String {
-        var rest = Substring(name)
-        for scheme in ["https://", "http://"] where rest.hasPrefix(scheme) { rest = rest.dropFirst(scheme.count) }
-        guard rest.count < name.count else {
-            guard let colon = rest.lastIndex(of: ":"), UInt16(rest[rest.index(after: colon)...]) != nil else {
-                return name
-            }
-            return String(rest[..<colon])
+        let bytes = name.utf8
+        for scheme in ["https://", "http://"] where bytes.starts(with: scheme.utf8) {
+            return String(bytes.dropFirst(scheme.utf8.count).prefix { $0 != UInt8(ascii: "/") }) ?? name
         }
-        return String(rest.prefix { $0 != "/" })
+        guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")), UInt16(name[bytes.index(after: colon)...]) != nil else {
+            return name
+        }
+        return String(name[..<colon])
     }
 }
 

@@ -6,10 +6,20 @@ package final class PolicyFile {
     package static let name = "secret-service.policy"
 
     package let path: String
+    private let file: FilePath
+    private let folder: FilePath
+    /// The path, and what is above it, one by one.
+    private let places: [FilePath]
     private var known: (bytes: [UInt8], policy: SecretServicePolicy)?
 
     /// - Parameter path: absolute.
-    package init(_ path: String) { self.path = path }
+    package init(_ path: String) {
+        self.path = path
+        let whole = FilePath(path)
+        file = FilePath(bytes: Array(whole.name))
+        folder = whole.folder ?? FilePath("/")
+        places = Array(sequence(first: whole) { $0.folder })
+    }
 
     /// `latchkey/secret-service.policy` below $XDG_CONFIG_HOME, or ~/.config, also where only
     /// $HOME says what ~ is; nil where nothing does, and nobody could have written one.
@@ -50,19 +60,19 @@ package final class PolicyFile {
     /// Whether there is a link, at the path or above it, to something that is not there: whoever
     /// made it wants a policy to be read, which may only be away.
     private func leadsNowhere() throws(Fault) -> Bool {
-        var place = path
-        while !place.isEmpty {
+        for place in places {
             do throws(SystemCallError) {
-                guard try FileStatus(at: FilePath(place), followingLink: false).isLink else { return false }
+                guard try FileStatus(at: place, followingLink: false).isLink else { return false }
                 do throws(SystemCallError) {
-                    _ = try FileStatus(at: FilePath(place), followingLink: true)
+                    _ = try FileStatus(at: place, followingLink: true)
                     return false
                 } catch {
                     guard error.isNoSuchFile else { throw error }
                     return true
                 }
-            } catch { guard error.isNoSuchFile else { throw Fault(description: "\(place): \(error)") } }
-            place = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
+            } catch {
+                guard error.isNoSuchFile else { throw Fault(description: "\(place.printable ?? path): \(error)") }
+            }
         }
         return false
     }
@@ -71,8 +81,8 @@ package final class PolicyFile {
         let (status, bytes, folder): (FileStatus, [UInt8], FileStatus)
         do throws(SystemCallError) {
             // The folder first: the file is then one of this folder, whatever becomes of its name.
-            let place = try Descriptor.look(at: FilePath(self.folder), .folder)
-            let file = try Descriptor.look(at: FilePath(String(path[path.index(after: slash)...])), in: place, .reading)
+            let place = try Descriptor.look(at: self.folder, .folder)
+            let file = try Descriptor.look(at: self.file, in: place, .reading)
             (status, bytes) = (try FileStatus(of: file), try readAll(file, atMost: SecretServicePolicy.mostBytes))
             folder = try FileStatus(of: place)
         } catch {
@@ -85,13 +95,10 @@ package final class PolicyFile {
         // Whoever may write there may take it away, and everybody would have everything.
         guard Self.isOurs(folder) else {
             throw Fault(
-                description: "\(self.folder) is no folder of yours that nobody else can write (chmod go-w)")
+                description: "\(self.folder.printable ?? path) is no folder of yours that nobody else can write (chmod go-w)")
         }
         return bytes
     }
-
-    private var slash: String.Index { path.lastIndex(of: "/") ?? path.startIndex }
-    private var folder: String { String(path[..<slash]) }
 
     private static func isOurs(_ status: FileStatus) -> Bool {
         [0, ProcessEnvironment.effectiveUserID].contains(status.userID) && status.mode & 0o022 == 0

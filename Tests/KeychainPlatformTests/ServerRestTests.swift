@@ -44,6 +44,17 @@ import Testing
         #expect(steps.taken == [.resting])
     }
 
+    /// What a part gives back is free before the free memory goes.
+    @Test func partsLetGoFirst() {
+        let steps = steps
+        rest.alsoLetGo { _ in #expect(steps.taken == []) }
+        rest.alsoLetGo { steps.add($0) }
+        #expect(rest.noteCall())
+        #expect(rest.rest(at: .seconds(100)) == .seconds(110))
+        #expect(rest.rest(at: .seconds(110)) == nil)
+        #expect(steps.taken == [.resting, .resting])
+    }
+
     /// Whoever waits without an end has to hear of it.
     @Test func theFirstCallBehindARestSaysSo() {
         for round in 1...3 {
