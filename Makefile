@@ -83,8 +83,9 @@ deb: ## Debian packages in .build/deb, looked at by lintian; `make test-deb` tri
 	@scripts/build-deb
 
 .PHONY: test-deb
-test-deb: deb ## the Debian packages installed, used, removed and purged in a bare Debian (root)
+test-deb: deb ## the Debian packages installed, used, removed and purged in a bare Debian, and in one that booted (root)
 	@scripts/test-deb
+	@scripts/test-booted
 
 .PHONY: install
 install: build ## programs, modules and the toolset, under PREFIX (default /usr/local, or ~/.local where not root)

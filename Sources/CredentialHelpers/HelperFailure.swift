@@ -10,19 +10,16 @@ package struct HelperFailure: Error, Hashable, Sendable {
 
     package init(_ error: KeychainError) {
         let below = error.underlying.map { " (\($0))" } ?? ""
-        switch (error.status, error.reason) {
-        case (_, .locked):
+        let why = error.reason.explanation + below
+        switch (error.kind, error.reason) {
+        case (.locked, .locked):
             self.init(Self.locked, "the keychain is locked\(below); `latchkey unlock` opens it.")
-        case (.interactionNotAllowed, _), (.interactionRequired, _), (.authFailed, _), (.userCanceled, _):
-            self.init(Self.locked, error.reason.explanation + below, "A helper asks nobody: `latchkey get` does.")
-        case (.missingEntitlement, _):
-            self.init(Self.denied, error.reason.explanation + below, Self.look)
-        case (.decode, _):
-            self.init(Self.damaged, error.reason.explanation + below, "`latchkey doctor` says how to go on.")
-        case (_, .mayBeSetAside):
-            self.init(Self.unavailable, error.reason.explanation + below, "`latchkey doctor` says what is missing.")
-        default:
-            self.init(Self.unavailable, error.reason.explanation + below, Self.look)
+        case (.locked, _): self.init(Self.locked, why, "A helper asks nobody: `latchkey get` does.")
+        case (.denied, _): self.init(Self.denied, why, Self.look)
+        case (.damaged, _): self.init(Self.damaged, why, "`latchkey doctor` says how to go on.")
+        case (_, .mayBeSetAside): self.init(Self.unavailable, why, "`latchkey doctor` says what is missing.")
+        // What is not there is an answer and no failure; what a helper asks for is its own.
+        case (.noMatch, _), (.usage, _), (.unavailable, _), (.fault, _): self.init(Self.unavailable, why, Self.look)
         }
     }
 

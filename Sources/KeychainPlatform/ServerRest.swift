@@ -55,7 +55,8 @@ package final class ServerRest: Sendable {
     /// - Returns: whether it is the first since it rested: whoever waits for deadlines asks
     ///   ``rest(at:)`` anew.
     package func noteCall() -> Bool {
-        if calls.add(1, ordering: .sequentiallyConsistent).newValue % Self.period == Self.settledAfter { letGo(at: .working) }
+        let count = calls.add(1, ordering: .sequentiallyConsistent).newValue
+        if count % Self.period == Self.settledAfter { letGo(at: .working) }
         guard isAtRest.load(ordering: .sequentiallyConsistent) else { return false }
         return isAtRest.exchange(false, ordering: .sequentiallyConsistent)
     }

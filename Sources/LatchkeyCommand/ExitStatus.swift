@@ -21,42 +21,15 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
 
 extension ExitStatus {
     package init(_ error: KeychainError) {
-        self = Self.byStatus[error.status] ?? Self.byReason(error.reason)
-    }
-
-    /// Statuses that say it whatever the reason.
-    private static let byStatus: [Status: ExitStatus] = [
-        .itemNotFound: .noMatch, .interactionNotAllowed: .locked, .interactionRequired: .locked,
-        .authFailed: .locked, .userCanceled: .locked, .missingEntitlement: .denied, .decode: .damaged,
-        .dataTooLarge: .usage, .diskFull: .unavailable,
-    ]
-
-    private static func byReason(_ reason: Reason) -> ExitStatus {
-        switch reason {
-        case .nothingMatches, .mayBeSetAside: .noMatch
-        case .tooLarge: .usage
-        case .locked, .passcodeNotSet, .authenticationFailed, .attemptsDelayed, .userCanceled, .promptTimedOut,
-            .interactionForbidden, .nobodyToAsk, .biometryNotAvailable, .biometryNotEnrolled, .biometryLockedOut,
-            .contextInvalid:
-            .locked
-        case .passcodeIsSet, .passcodeRefused, .protectorRefused: .usage
-        case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction,
-            .identityRefused, .serverUntrusted:
-            .denied
-        case .storeSuspect, .storeMismatch, .storeUnreadable, .storeMalformed, .keybagUnreadable, .folderRefused,
-            .databaseAway, .keysAway, .folderMoved:
-            .damaged
-        case .folderUnusable, .logChanged, .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer,
-            .unsuitableFileSystem,
-            .storeInUse, .readOnly, .diskFull, .inputOutput, .deviceFailed, .enclaveUnreachable, .enclaveSilent,
-            .stillSalvaging,
-            .startRefused,
-            .daemonNotInstalled,
-            .daemonUnreachable, .notImplemented, .unknown:
-            .unavailable
-        case .duplicate, .malformed, .unknownAttribute, .attributeNotOfClass, .classMissing, .classUnknown,
-            .classDisagrees, .tooManyKeys, .notAllowedHere, .matchUnsupported, .outsideTestScope, .internalFault:
-            .fault
-        }
+        self =
+            switch error.kind {
+            case .noMatch: .noMatch
+            case .usage: .usage
+            case .locked: .locked
+            case .denied: .denied
+            case .damaged: .damaged
+            case .unavailable: .unavailable
+            case .fault: .fault
+            }
     }
 }

@@ -210,9 +210,8 @@ package struct ImpliedAttributes {
         for scheme in ["https://", "http://"] where bytes.starts(with: scheme.utf8) {
             return String(bytes.dropFirst(scheme.utf8.count).prefix { $0 != UInt8(ascii: "/") }) ?? name
         }
-        guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")), UInt16(name[bytes.index(after: colon)...]) != nil else {
-            return name
-        }
+        guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")), UInt16(name[bytes.index(after: colon)...]) != nil
+        else { return name }
         return String(name[..<colon])
     }
 }

@@ -95,7 +95,8 @@ package final class PolicyFile {
         // Whoever may write there may take it away, and everybody would have everything.
         guard Self.isOurs(folder) else {
             throw Fault(
-                description: "\(self.folder.printable ?? path) is no folder of yours that nobody else can write (chmod go-w)")
+                description:
+                    "\(self.folder.printable ?? path) is no folder of yours that nobody else can write (chmod go-w)")
         }
         return bytes
     }

@@ -126,6 +126,21 @@ import Testing
     }
 
     /// It may be any that a search did not find, and is none that one found.
+    /// With the status of `latchkey`, by which scripts tell it from a keychain that is out of reach.
+    @Test func aLostKeybagIsDamage() throws {
+        try helper("store", Self.place, "username=alice", "password=pw")
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        for name in ["keybag.0", "keybag.1"] {
+            try Data("lost".utf8).write(to: URL(filePath: "\(programs.home)/data/latchkey/enclave/\(name)"))
+        }
+        #expect(try programs.latchkey("get", "elsewhere").status == 5)
+        let said = try helper("get", Self.place, "")
+        #expect(said.status == 5 && said.text.isEmpty, "\(said.status) \(said.errors)")
+        let docker = try programs.run(
+            "\(BuiltPrograms.folder)/docker-credential-latchkey", ["get"], input: Data("r.example".utf8))
+        #expect(docker.status == 5, "\(docker.status) \(docker.text)")
+    }
+
     @Test func aDamagedItemKeepsNobodyFromTheOthers() throws {
         try helper("store", Self.place, "username=alice", "password=pw")
         let docker = "\(BuiltPrograms.folder)/docker-credential-latchkey"

@@ -17,6 +17,7 @@ import Testing
             (.decode, .storeUnreadable, 5), (.notAvailable, .storeMismatch, 5),
             (.notAvailable, .daemonNotInstalled, 69),
             (.diskFull, .diskFull, 69), (.notAvailable, .noAnswer(mayHaveHappened: true), 69),
+            (.notAvailable, .keybagUnreadable, 5), (.notAvailable, .folderMoved(to: "/x"), 5),
             (.param, .malformed(key: "k"), 70), (.internalComponent, .internalFault(what: "x"), 70),
         ] as [(Status, Reason, Int32)])
     func failuresHaveTheirStatusAndSayWhatToDo(status: Status, reason: Reason, exit: Int32) {

@@ -85,6 +85,17 @@ class Failure(Exception):
     pass
 
 
+def must(condition: object, what: str, instead: object = "") -> None:
+    if not condition:
+        raise Failure(f"{what}: {instead}" if instead != "" else what)
+
+
+def claim(condition: object, what: str, instead: object = "") -> None:
+    """For whoever reads along: what holds is said, too."""
+    must(condition, what, instead)
+    print(f"ok    {what}", flush=True)
+
+
 class Machine:
     """A root below `folder`, with a user alice, and the programs of `installed` in its /usr/local."""
 
@@ -227,10 +238,11 @@ class Machine:
         return said
 
 
-def debootstrap(root: Path) -> None:
-    """A Debian 12 with nothing in it but what debootstrap calls minimal."""
+def debootstrap(root: Path, *more: str) -> None:
+    """A Debian 12 with nothing in it but what debootstrap calls minimal, and `more` packages."""
+    included = [f"--include={','.join(more)}"] if more else []
     made = subprocess.run(
-        ["debootstrap", "--variant=minbase", "bookworm", root, "http://deb.debian.org/debian"],
+        ["debootstrap", "--variant=minbase", *included, "bookworm", root, "http://deb.debian.org/debian"],
         capture_output=True, text=True)
     if made.returncode != 0:
         raise SystemExit(f"debootstrap: {made.stdout[-2000:]}{made.stderr}")
