@@ -238,11 +238,10 @@ class Machine:
         return said
 
 
-def debootstrap(root: Path, *more: str) -> None:
-    """A Debian 12 with nothing in it but what debootstrap calls minimal, and `more` packages."""
-    included = [f"--include={','.join(more)}"] if more else []
+def debootstrap(root: Path) -> None:
+    """A Debian 12 with nothing in it but what debootstrap calls minimal."""
     made = subprocess.run(
-        ["debootstrap", "--variant=minbase", *included, "bookworm", root, "http://deb.debian.org/debian"],
+        ["debootstrap", "--variant=minbase", "bookworm", root, "http://deb.debian.org/debian"],
         capture_output=True, text=True)
     if made.returncode != 0:
         raise SystemExit(f"debootstrap: {made.stdout[-2000:]}{made.stderr}")
