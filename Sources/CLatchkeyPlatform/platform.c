@@ -86,15 +86,22 @@ int lk_socketpair(int32_t out[2]) {
 
 // The name of what is behind a descriptor is the kernel's (proc(5)) and asks no file system,
 // as fstat(2) would that of a FUSE mount. Opened anew, so that O_NONBLOCK is ours alone.
-int lk_write_pipe_now(int32_t fd, const void *bytes, size_t count) {
-    char path[32], target[16];
+int lk_write_now(int32_t fd, const void *bytes, size_t count) {
+    char path[32], target[16] = "";
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(path, target, sizeof target);
-    if (length < 0) return err();
-    if (length < 6 || memcmp(target, "pipe:[", 6) != 0) return -EINVAL;
+    if (readlink(path, target, sizeof target - 1) < 0) return err();
+    ssize_t done;
+    if (strncmp(target, "socket:[", 8) == 0) {
+        RETRY(done, send(fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL));
+        return done < 0 ? err() : (size_t)done == count ? 0 : -EAGAIN;
+    }
+    if (strncmp(target, "/memfd:", 7) == 0) {
+        RETRY(done, write(fd, bytes, count));
+        return done < 0 ? err() : (size_t)done == count ? 0 : -EAGAIN;
+    }
+    if (strncmp(target, "pipe:[", 6) != 0) return -EINVAL;
     int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (own < 0) return err();
-    ssize_t done;
     RETRY(done, write(own, bytes, count));
     int result = done < 0 ? err() : (size_t)done == count ? 0 : -EAGAIN;
     close(own);

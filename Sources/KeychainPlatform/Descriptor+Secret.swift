@@ -7,13 +7,18 @@ extension Descriptor {
         fcntl(raw, F_SETFD, FD_CLOEXEC) == 0 ? Descriptor(owning: raw) : nil
     }
 
-    /// All of it into the pipe that this is, whoever holds its other end: it is never waited
-    /// for.
+    /// All of it into what this leads to, whoever holds the other end, or has made the file system
+    /// of it: nobody is waited for.
     ///
-    /// - Throws: EINVAL for anything but an anonymous pipe, EAGAIN where it takes nothing now.
-    package func writeIntoPipeNow(_ secret: borrowing SecretBytes) throws(SystemCallError) {
-        let result = unsafe secret.withUnsafeBytes { unsafe lk_write_pipe_now(raw, $0.baseAddress, $0.count) }
-        _ = try checked("write", result)
+    /// - Throws: EINVAL for anything but an anonymous pipe, a socket, a memory file and a file on this
+    ///   machine's own disks; EAGAIN where it takes nothing now.
+    package func writeNow(_ secret: borrowing SecretBytes) throws(SystemCallError) {
+        let result = unsafe secret.withUnsafeBytes { unsafe lk_write_now(raw, $0.baseAddress, $0.count) }
+        guard result == -EINVAL, try MountTable.isOfThisMachine(self), try FileStatus(of: self).isRegularFile else {
+            _ = try checked("write", result)
+            return
+        }
+        try write(secret)
     }
 
     /// All of it, however long the other side takes.

@@ -14,6 +14,27 @@ package enum MountTable {
     /// The same over the text of a table.
     package static func type(of path: String, in table: String) -> String? { mount(of: path, in: table)?.type }
 
+    /// What this machine's kernel answers for without another's help.
+    private static let ownTypes: Set<String> = [
+        "bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs",
+    ]
+
+    /// Whether an open file is on one of this machine's own file systems, in our own namespace of mounts.
+    /// Asks no file system: one that somebody else serves may never answer.
+    static func isOfThisMachine(_ file: Descriptor) throws(SystemCallError) -> Bool {
+        // proc(5), /proc/PID/fdinfo: "mnt_id"; proc_pid_mountinfo(5): the first field.
+        let information = try PrivateFile.readAll("/proc/self/fdinfo/\(file.raw)", atMost: 4096)
+        let line = String(decoding: information, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("mnt_id:") }
+        guard let mount = line?.split(whereSeparator: \.isWhitespace).last else { return false }
+        let table = try PrivateFile.readAll("/proc/self/mountinfo", atMost: 4 << 20)
+        for line in String(decoding: table, as: UTF8.self).split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.first == mount, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count else { continue }
+            return ownTypes.contains(String(fields[dash + 1]))
+        }
+        return false
+    }
+
     /// The device of that mount, as MAJOR:MINOR.
     package static func device(of path: String, in table: String) -> String? { mount(of: path, in: table)?.device }
 

@@ -17,8 +17,23 @@ struct DoorDictionary {
     /// - Throws: errSecAllocate where there is no memory for a copy of the value.
     mutating func take(_ source: NSDictionary) throws(KeychainError) {
         dictionary.entries.reserveCapacity(source.count)
-        for (key, value) in source { try take(key, value) }
+        if carriesValue, let objects = Self.objects(of: source) {
+            for (key, object) in objects { try take(key, object is NSData ? object : source.object(forKey: key) ?? object) }
+        } else {
+            for (key, value) in source { try take(key, value) }
+        }
         if let context { apply(context) }
+    }
+
+    /// What a dictionary of Foundation's own class holds, as the objects that they are; nil for others.
+    ///
+    /// Foundation's iteration and `object(forKey:)` give what Swift calls an object, and make a copy of data
+    /// for that, byte by byte: half a second a MiB with Swift 6.3.1, and nobody wipes it. Its mirror
+    /// shows the objects themselves, in 2 to 4 µs.
+    private static func objects(of source: NSDictionary) -> [(key: NSObject, value: AnyObject)]? {
+        guard type(of: source) == NSDictionary.self || type(of: source) == NSMutableDictionary.self else { return nil }
+        let objects = source.customMirror.children.compactMap { $0.value as? (key: NSObject, value: AnyObject) }
+        return objects.count == source.count ? objects : nil
     }
 
     private mutating func take(_ key: Any, _ value: Any) throws(KeychainError) {

@@ -3,6 +3,7 @@ internal import KeychainPlatform
 internal import KeychainProtocol
 internal import MessageBus
 internal import PersonPrompt
+internal import SecretServiceReach
 
 /// RetrieveSecret with its arguments.
 struct PortalCall {
@@ -91,7 +92,7 @@ extension SecretServiceDoor {
 
     /// Whatever its other end does, no client waits for it.
     private func hand(_ secret: SharedSecret, to receiver: Descriptor) throws(BusError) {
-        do throws(SystemCallError) { try receiver.writeIntoPipeNow(secret.bytes) } catch {
+        do throws(SystemCallError) { try receiver.writeNow(secret.bytes) } catch {
             throw BusError(.failed, "the secret cannot be handed over (\(error))")
         }
     }
@@ -106,15 +107,37 @@ extension SecretServiceDoor {
         }
     }
 
-    /// Made when it is asked for first.
-    private func portalSecret(of application: String) throws(KeychainError) -> SharedSecret {
-        let place: [(String, RawValue)] = [
-            ("class", .string("genp")), ("agrp", .string(AccessGroup.secretService.name)),
-            ("svce", .string(Self.service)),
+    private static func place(of application: String, in group: AccessGroup) -> [(String, RawValue)] {
+        [
+            ("class", .string("genp")), ("agrp", .string(group.name)), ("svce", .string(service)),
             ("acct", .string(application)),
         ]
+    }
+
+    /// What an application has encrypted its store with, where a person has brought it from another
+    /// keychain: gnome-keyring's item of no other attribute than `app_id` (its
+    /// daemon/dbus/gkd-secret-portal.c), imported; ours, exported and imported.
+    private func imported(for application: String) throws(KeychainError) -> SharedSecret? {
+        guard !application.isEmpty else { return nil }
+        if let wanted = LookupAttributes([.init(name: "app_id", value: application)]) {
+            let collections = try book.all().map(\.name).filter { $0 != SecretCollection.session }
+            let found = try items.search(wanted, in: collections).first { item in
+                !item.isClosed && item.attributes.pairs.allSatisfy { ["app_id", LookupSchema.attribute].contains($0.name) }
+            }
+            if let found, let item = try items.item(found.reference, in: found.collection, .value),
+                item.value.bytes.count > 0
+            {
+                return item.value
+            }
+        }
+        return try value(of: Self.place(of: application, in: .latchkey))
+    }
+
+    /// Made when it is asked for first.
+    private func portalSecret(of application: String) throws(KeychainError) -> SharedSecret {
+        let place = Self.place(of: application, in: .secretService)
         if let present = try value(of: place) { return present }
-        let made = SharedSecret(SecretBytes.random(count: Self.secretSize))
+        let made = try imported(for: application) ?? SharedSecret(SecretBytes.random(count: Self.secretSize))
         // Debian 12's xdg-desktop-portal calls programs in no sandbox by no name; they share one.
         let whose = application.isEmpty ? "programs in no sandbox" : application
         let labelled: [(String, RawValue)] = [("labl", .string("Secret of \(whose)")), ("v_Data", .secret)]

@@ -148,6 +148,7 @@ extension SecretServiceDoor {
             throw .arguments(of: call.member, "a{sv}s")
         }
         let label = try label(in: properties)
+        if !alias.isEmpty { try refuseUnlessAlias(alias) }
         do throws(BusError) {
             return [.path(try createCollection(labelled: label, alias: alias)), .path(.none)]
         } catch {
@@ -205,13 +206,17 @@ extension SecretServiceDoor {
         } catch {}
     }
 
+    private func refuseUnlessAlias(_ text: String) throws(BusError) {
+        guard SecretCollection.isElement(text), text != SecretCollection.session else {
+            throw BusError(.invalidArguments, "an alias has letters, digits and underscores alone; session is taken")
+        }
+    }
+
     private func setAlias(_ call: BusCall) throws(BusError) -> [BusValue] {
         guard let alias = call.arguments[0].text, let path = call.arguments[1].objectPath else {
             throw .arguments(of: call.member, "so")
         }
-        guard SecretCollection.isElement(alias), alias != SecretCollection.session else {
-            throw BusError(.invalidArguments, "an alias has letters, digits and underscores alone; session is taken")
-        }
+        try refuseUnlessAlias(alias)
         try refuseBeyondReach(alias: alias)
         let name = try nameForAlias(path)
         if try isLocked() {

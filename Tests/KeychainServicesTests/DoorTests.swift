@@ -1,6 +1,7 @@
 import Foundation
 import KeychainServices
 import KeychainTesting
+import Synchronization
 import Testing
 
 /// What goes through the C-shaped door, and what does not.
@@ -48,6 +49,44 @@ import Testing
             #expect(SecItemAdd(with([kSecAttrCreator: UInt64(Int64.max)]), nil) == errSecSuccess)
             #expect(SecItemCopyMatching(with([kSecAttrCreator: Int64.max]), nil) == errSecSuccess)
             #expect(SecItemCopyMatching(with([kSecAttrCreator: -1]), nil) == errSecItemNotFound)
+        }
+    }
+
+    /// Foundation's own way to `Data` asks an object for its length once or more for each byte.
+    @safe private final class AskedData: NSData {
+        let times = Atomic(0)
+        // As long as the test's process.
+        private let place = UnsafeMutableRawBufferPointer.allocate(byteCount: 100_000, alignment: 1)
+
+        override var length: Int {
+            times.add(1, ordering: .relaxed)
+            return unsafe place.count
+        }
+
+        override var bytes: UnsafeRawPointer {
+            unsafe place.initializeMemory(as: UInt8.self, repeating: 7)
+            return unsafe UnsafeRawPointer(place.baseAddress.unsafelyUnwrapped)
+        }
+
+        override func copy(with zone: NSZone? = nil) -> Any { self }
+    }
+
+    @Test(arguments: [false, true]) func aLongValueIsTakenAsAWhole(isMutable: Bool) throws {
+        try keychain.withScope { () throws in
+            let (added, changed) = (AskedData(), AskedData())
+            func dictionary(_ values: [CFString: Any]) -> CFDictionary {
+                guard isMutable else { return values as CFDictionary }
+                let changing = NSMutableDictionary()
+                for (key, value) in values { changing.setObject(value, forKey: key) }
+                return changing
+            }
+            #expect(SecItemAdd(dictionary(item.merging([kSecValueData: added]) { $1 }), nil) == errSecSuccess)
+            #expect(SecItemUpdate(with([:]), dictionary([kSecValueData: changed])) == errSecSuccess)
+            #expect(added.times.load(ordering: .relaxed) < 100)
+            #expect(changed.times.load(ordering: .relaxed) < 100)
+            var result: CFTypeRef?
+            #expect(unsafe SecItemCopyMatching(with([kSecReturnData: true]), &result) == errSecSuccess)
+            #expect(result as? Data == Data(repeating: 7, count: 100_000))
         }
     }
 

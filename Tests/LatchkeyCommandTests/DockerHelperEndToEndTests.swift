@@ -40,6 +40,10 @@ import Testing
         #expect(try programs.latchkey("get", "index.docker.io").text == "pw \"ü\" \\ /\t\u{1}")
         try store("registry.example:5000", "<token>", "identity")
         #expect(try get("registry.example:5000\n")?["Username"] == "<token>")
+        // What a person stored by the very address that docker names.
+        try programs.latchkey("set", "--internet", "https://hand.example/v1/", "carol", input: Data("hand".utf8))
+        #expect(try get("https://hand.example/v1/")?["Username"] == "carol")
+        #expect(try get("https://hand.example/v2/") == nil && get("hand.example") == nil)
         // As Go reads names.
         #expect(try docker("store", #"{"serverurl":"go.example","username":"a","SECRET":"pw"}"#).status == 0)
         #expect(try get("go.example") == ["ServerURL": "go.example", "Username": "a", "Secret": "pw"])

@@ -241,7 +241,10 @@ import Testing
         // A login of the site's that a browser had is none of git's.
         try programs.latchkey("set", "--internet", "c.example", "carol", input: Data("site".utf8))
         try programs.latchkey("edit", "--internet", "c.example", "carol", "--attribute", "path=/login")
-        #expect(try get("protocol=https\nhost=c.example") == "")
+        let unsaid = try helper("get", "protocol=https\nhost=c.example", "")
+        #expect(unsaid.text.isEmpty && unsaid.errors.contains("credential.useHttpPath"), "\(unsaid.errors)")
+        #expect(try get("protocol=https\nhost=c.example\npath=login") == "username=carol\npassword=site\n")
+        #expect(try helper("get", "protocol=http\nhost=c.example", "").errors == "")
         let erased = try helper("erase", Self.place, "username=alice", "password=by hand")
         #expect(erased.status == 0 && erased.errors.contains("what a person stored stays"), "\(erased.errors)")
         #expect(try programs.latchkey("get", "git.example", "alice").text == "by hand")

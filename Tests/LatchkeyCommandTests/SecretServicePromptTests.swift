@@ -451,6 +451,47 @@ struct SecretServicePromptTests {
 
     // MARK: The portal
 
+    /// What it has encrypted with that is not lost by moving here.
+    @Test func anApplicationKeepsTheSecretThatItHadFromGNOMEsKeyring() throws {
+        try scene.unlock(Self.passcode)
+        let outcome = try scene.python(
+            SecretServiceScene.objects + """
+                import os, subprocess
+                portal = at('/org/freedesktop/portal/desktop', 'org.freedesktop.impl.portal.Secret')
+                def secret_of(application):
+                    reading, writing = os.pipe()
+                    assert portal.RetrieveSecret(dbus.ObjectPath('/request/1'), application, dbus.types.UnixFd(writing),
+                                                 dbus.Dictionary({}, signature='sv')) == (0, {})
+                    os.close(writing)
+                    return os.read(reading, 1000)
+                def stored(value, *attributes):
+                    subprocess.run(['secret-tool', 'store', '--label=', *attributes], input=value, check=True)
+                stored(b'k' * 64, 'app_id', 'org.example.Moved')
+                stored(b'p' * 64, 'app_id', 'org.example.Password', 'username', 'joe')
+                assert secret_of('org.example.Moved') == b'k' * 64
+                subprocess.run(['secret-tool', 'clear', 'app_id', 'org.example.Moved'], check=True)
+                assert secret_of('org.example.Moved') == b'k' * 64
+                # What has other attributes is something else.
+                for other in ('org.example.Password', 'org.example', ''):
+                    assert len(secret_of(other)) == 64 and secret_of(other) not in (b'k' * 64, b'p' * 64)
+                """)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        // Ours, exported and imported, is an item of the person's own.
+        let moved = Data(repeating: 0x65, count: 64)
+        #expect(
+            try programs.latchkey("set", "org.freedesktop.portal.Secret", "org.example.Exported", input: moved).status == 0)
+        let exported = try scene.python(
+            SecretServiceScene.objects + """
+                import os
+                portal = at('/org/freedesktop/portal/desktop', 'org.freedesktop.impl.portal.Secret')
+                reading, writing = os.pipe()
+                assert portal.RetrieveSecret(dbus.ObjectPath('/request/1'), 'org.example.Exported',
+                                             dbus.types.UnixFd(writing), dbus.Dictionary({}, signature='sv')) == (0, {})
+                assert os.read(reading, 1000) == b'e' * 64
+                """)
+        #expect(exported.status == 0, "\(exported.errors)")
+    }
+
     @Test func anApplicationHasASecretOfItsOwn() throws {
         try scene.unlock(Self.passcode)
         let script =
@@ -482,6 +523,18 @@ struct SecretServicePromptTests {
                 refused(FAILED, retrieve, 'org.example.One', writing)
                 refused(FAILED, retrieve, 'org.example.One', reading)
                 refused(FAILED, retrieve, 'org.example.One', os.open('/dev/null', os.O_WRONLY))
+                # ashpd hands over a socket, others a file.
+                import socket, tempfile
+                here, there = socket.socketpair()
+                assert retrieve('org.example.One', there.fileno()) == (0, {}) and here.recv(1000) == one
+                here.settimeout(5)
+                there.setblocking(False)
+                try:
+                    while True: there.send(b'x' * 65536)
+                except BlockingIOError: pass
+                refused(FAILED, retrieve, 'org.example.One', there.fileno())
+                for file in (os.memfd_create('m'), os.open(tempfile.mkstemp(dir='.')[1], os.O_RDWR)):
+                    assert retrieve('org.example.One', file) == (0, {}) and os.pread(file, 1000, 0) == one
                 # As xdg-desktop-portal calls whoever is in no sandbox.
                 assert len(secret_of('')) == 64 and secret_of('') == secret_of('') not in (one, other)
                 assert [len(paths) for paths in service.SearchItems(dbus.Dictionary({}, signature='ss'))] == [1, 0]

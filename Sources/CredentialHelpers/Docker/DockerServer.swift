@@ -39,7 +39,7 @@ package struct DockerServer: Sendable, Hashable {
     }
 
     /// Whether what a person stored for a server is meant: over https, which docker speaks
-    /// where no scheme is said, and for all of it.
+    /// where no scheme is said, and for all of it or this very address.
     func isMeant(by item: HelperItem) -> Bool {
         guard item.origin == .person, !item.isNegative, let place, place.scheme ?? "https" == "https" else {
             return false
@@ -47,7 +47,8 @@ package struct DockerServer: Sendable, Hashable {
         guard item.itemClass == .internetPassword else {
             return [url, place.server.text].contains { item.service.hasSameBytes(as: $0) }
         }
-        return (!item.hasProtocol || item.scheme == "https") && item.path.isEmpty
+        let isOfPath = item.path.isEmpty || ServerPlace.plain(item.path) == ServerPlace.plain(place.path ?? "")
+        return (!item.hasProtocol || item.scheme == "https") && isOfPath
             && ServerPlace.isSamePort(item.port, place.server.port, scheme: "https")
     }
 }

@@ -39,6 +39,13 @@ package struct GitCredentialRequest: Sendable {
         return other
     }
 
+    /// The same of one path.
+    func of(path: String) -> GitCredentialRequest {
+        var other = self
+        other.place = ServerPlace(scheme: scheme, server: place.server, path: path)
+        return other
+    }
+
     /// The same of the host in lower case; nil where it is that already.
     var inLowerCase: GitCredentialRequest? {
         let host = place.server.host.lowercased()

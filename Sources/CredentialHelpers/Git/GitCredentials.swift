@@ -32,7 +32,23 @@ package struct GitCredentials {
             // git itself, from 2.40 on, gives the rest to the helpers behind us.
             ended = ended ?? GitAnswer(username: match.username, secret: nil, extras: held.extras)
         }
-        return ended?.text
+        if let ended { return ended.text }
+        try noteOtherPaths(request)
+        return nil
+    }
+
+    /// A login of the site's that a browser had is none of git's, so that git has to say the path of what a
+    /// person stored with one.
+    private mutating func noteOtherPaths(_ request: GitCredentialRequest) throws(KeychainError) {
+        guard request.place.path == nil else { return }
+        let others = try keychain.items(ofEach: wanted(request)).joined().filter { item in
+            item.origin == .person && !item.path.isEmpty
+                && GitMatch(item, request.of(path: item.path)) != nil
+        }
+        guard !others.isEmpty else { return }
+        notes.append(
+            "what a person stored for that server has a path, which git does not say; "
+                + "`git config credential.useHttpPath true` has it say it.")
     }
 
     // MARK: store
