@@ -523,6 +523,8 @@ struct SecretServicePromptTests {
                 refused(FAILED, retrieve, 'org.example.One', writing)
                 refused(FAILED, retrieve, 'org.example.One', reading)
                 refused(FAILED, retrieve, 'org.example.One', os.open('/dev/null', os.O_WRONLY))
+                # A file of a file system that is not the machine's own disks, as FUSE's are.
+                refused(FAILED, retrieve, 'org.example.One', os.open('/proc/self/comm', os.O_RDWR))
                 # ashpd hands over a socket, others a file.
                 import socket, tempfile
                 here, there = socket.socketpair()
