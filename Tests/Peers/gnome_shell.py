@@ -47,16 +47,11 @@ class Desktop:
     def __init__(self, session: Session):
         self.session = session
         self.pool = concurrent.futures.ThreadPoolExecutor()
-        system = session.folder / "system.conf"
-        text = (session.folder / "bus.conf").read_text()
-        system.write_text(text.replace(session.address, f"unix:path={session.folder}/system"))
-        session.start(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={system}"])
-        session.eventually((session.folder / "system").exists, "there is no system bus")
+        session.start_system_bus()
         # What a login puts into the environment of all its programs.
         session.environment |= {
             "WAYLAND_DISPLAY": "wayland-0", "XDG_SESSION_TYPE": "wayland", "XDG_CURRENT_DESKTOP": "GNOME",
             "GSETTINGS_BACKEND": "memory", "NO_AT_BRIDGE": "1",
-            "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={session.folder}/system",
         }
         dbus.Interface(session.bus.get_object(dbus.BUS_DAEMON_NAME, dbus.BUS_DAEMON_PATH), dbus.BUS_DAEMON_IFACE) \
             .UpdateActivationEnvironment({"WAYLAND_DISPLAY": "wayland-0"})

@@ -3,6 +3,7 @@ application. The application is Flatpak's by what the portal looks at: a /.flatp
 the root of its process.
 """
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -55,13 +56,14 @@ def asked_by(session: Session, application: str | None) -> tuple[str, bytes]:
     return code + "]", bytes.fromhex(secret)
 
 
-def start(session: Session) -> None:
+def start(session: Session) -> subprocess.Popen:
     folder = session.folder / "portals"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     text = Path(ROOT / "scripts/latchkey.portal").read_text()
     (folder / "latchkey.portal").write_text(text)
-    session.start([PORTAL], env={**session.environment, "XDG_DESKTOP_PORTAL_DIR": str(folder)})
+    process = session.start([PORTAL], env={**session.environment, "XDG_DESKTOP_PORTAL_DIR": str(folder)})
     session.eventually(lambda: session.bus.name_has_owner("org.freedesktop.portal.Desktop"), "there is no portal")
+    return process
 
 
 def run(session: Session) -> None:

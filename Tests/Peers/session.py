@@ -67,6 +67,14 @@ class Session:
         self.eventually(self.connected, "the bus never listened")
         self.start_service()
 
+    def start_system_bus(self) -> None:
+        """One with nobody on it, for programs that end without."""
+        address, file = f"unix:path={self.folder}/system", self.folder / "system.conf"
+        file.write_text((self.folder / "bus.conf").read_text().replace(self.address, address))
+        self.start(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={file}"])
+        self.eventually((self.folder / "system").exists, "there is no system bus")
+        self.environment["DBUS_SYSTEM_BUS_ADDRESS"] = address
+
     def __exit__(self, *_) -> None:
         if self.ours:
             subprocess.run([BUILT / "latchkeyd", "--stop"], env=self.environment, capture_output=True)
