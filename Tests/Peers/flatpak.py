@@ -5,20 +5,14 @@ through the real xdg-dbus-proxy.
 Debian: flatpak, xdg-desktop-portal, pinentry-tty, libsecret-1-dev (with GLib's).
 """
 
-import contextlib
 import json
-import os
-import pty
-import select
 import shutil
-import signal
 import sys
 import sysconfig
-import time
 from pathlib import Path
 
 import portal
-from session import BUILT, NAME, PASSCODE, PATIENCE, ROOT, Session
+from session import BUILT, NAME, ROOT, Session
 
 NEEDED = ["flatpak", "xdg-dbus-proxy", "bwrap", "secret-tool", "gcc", portal.PORTAL]
 ONE, TWO = "org.example.One", "org.example.Two"
@@ -153,25 +147,9 @@ def locked_by_the_bus(session: Session) -> None:
 
 def at_its_terminal(session: Session) -> None:
     """Whoever runs it at a terminal is asked there."""
-    process, terminal = pty.fork()
-    if process == 0:
-        command = ["flatpak", "run", PERMISSION, "--command=secret-tool", ONE, "lookup", "place", "bus"]
-        os.execvpe(command[0], command, {**session.environment, "TERM": "dumb"})
-    said, typed, until = b"", False, time.monotonic() + PATIENCE
-    while select.select([terminal], [], [], max(0, until - time.monotonic()))[0]:
-        try:
-            said += os.read(terminal, 4096)
-        except OSError:  # The other end has gone.
-            break
-        if not typed and said.endswith(b"Passcode: "):
-            typed = True
-            os.write(terminal, PASSCODE + b"\n")
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
-    os.close(terminal)
-    session.claim("at its terminal a person is told who asks", PROXY.encode() in said)
-    session.claim("and opens it there", b"by the bus" in said.split(b"Passcode: ")[-1])
+    said = session.at_a_terminal("flatpak", "run", PERMISSION, "--command=secret-tool", ONE, "lookup", "place", "bus")
+    session.claim("at its terminal a person is told who asks", PROXY in said)
+    session.claim("and opens it there", "by the bus" in said.partition("Passcode: ")[2])
 
 
 def log(session: Session) -> list[dict]:

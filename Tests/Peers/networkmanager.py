@@ -8,38 +8,22 @@ It is unpacked and not installed: NetworkManager would take over the network her
 import json
 import os
 import subprocess
-import tempfile
 from pathlib import Path
 
-from session import BUS, ROOT, Session
+from session import Session, unpacked
 
-UNPACKED = ROOT / ".build/peers/nm-applet"
+PACKAGE = "network-manager-gnome"
 UUID = "3f1c2a52-6f0e-4f5c-9a51-0c1b6e0a7d11"
-
-
-def agent() -> Path:
-    program = UNPACKED / "usr/bin/nm-applet"
-    if not program.exists():
-        with tempfile.TemporaryDirectory() as folder:
-            os.chmod(folder, 0o777)  # apt fetches as a user of its own
-            subprocess.run(["apt-get", "-q", "download", "network-manager-gnome"], cwd=folder, check=True, capture_output=True)
-            package, = Path(folder).glob("*.deb")
-            UNPACKED.mkdir(parents=True, exist_ok=True)
-            subprocess.run(["dpkg-deb", "-x", package, UNPACKED], check=True)
-    return program
 
 
 class NetworkManager:
     """What asks the agent."""
 
     def __init__(self, session: Session):
-        address = f"unix:path={session.folder}/system"
-        (session.folder / "system.conf").write_text(BUS.format(session.folder / "system"))
-        session.start(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={session.folder}/system.conf"])
-        session.eventually((session.folder / "system").exists, "the system bus never listened")
-        environment = {**session.environment, "DBUS_SYSTEM_BUS_ADDRESS": address, "GSETTINGS_BACKEND": "memory",
-                       "GSETTINGS_SCHEMA_DIR": str(schemas(session)), "XDG_DATA_DIRS": f"{UNPACKED}/usr/share:/usr/share",
-                       "NO_AT_BRIDGE": "1"}
+        session.start_system_bus()
+        environment = {**session.environment, "GSETTINGS_BACKEND": "memory", "NO_AT_BRIDGE": "1",
+                       "GSETTINGS_SCHEMA_DIR": str(schemas(session)),
+                       "XDG_DATA_DIRS": f"{unpacked(PACKAGE)}/usr/share:/usr/share"}
         self.process = session.start(["/usr/bin/python3", "-B", str(Path(__file__).parent / "fake_networkmanager.py")],
                                      env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         display, other = os.pipe()
@@ -48,7 +32,7 @@ class NetworkManager:
         os.close(other)
         with os.fdopen(display) as numbers:
             environment["DISPLAY"] = f":{numbers.readline().strip()}"
-        self.agent = session.start([str(agent())], env=environment)
+        self.agent = session.start([str(unpacked(PACKAGE) / "usr/bin/nm-applet")], env=environment)
         assert self.told() == "registered"
 
     def told(self):
@@ -64,7 +48,7 @@ class NetworkManager:
 def schemas(session: Session) -> Path:
     compiled = session.folder / "schemas"
     compiled.mkdir()
-    subprocess.run(["glib-compile-schemas", f"--targetdir={compiled}", UNPACKED / "usr/share/glib-2.0/schemas"],
+    subprocess.run(["glib-compile-schemas", f"--targetdir={compiled}", unpacked(PACKAGE) / "usr/share/glib-2.0/schemas"],
                    check=True, capture_output=True)
     return compiled
 
@@ -81,7 +65,7 @@ SETTING = "802-11-wireless-security"
 
 
 def run(session: Session) -> None:
-    agent()
+    unpacked(PACKAGE)
     manager = NetworkManager(session)
 
     def saved(password: str) -> bool:

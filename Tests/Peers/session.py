@@ -5,8 +5,12 @@ claimed here was found to be true of a Secret Service at all.
 
 import contextlib
 import os
+import pty
+import select
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -18,6 +22,7 @@ BUILT = ROOT / ".build/debug"
 NAME, PATH = "org.freedesktop.secrets", "/org/freedesktop/secrets"
 # No call waits for a person who is not there: what takes longer hangs.
 PATIENCE = 60
+GNOME_KEYRING = ["gnome-keyring-daemon", "--foreground", "--components=secrets"]
 PASSCODE = b"correct horse of the test"
 
 # The limits are those of a session's bus (dbus, session.conf): without them clients that have more
@@ -32,12 +37,28 @@ BUS = """<busconfig><type>session</type><listen>{}</listen><auth>EXTERNAL</auth>
 <limit name="max_replies_per_connection">50000</limit></busconfig>"""
 
 
+def unpacked(package: str) -> Path:
+    """Where a package of Debian's lies whose installation would change this machine."""
+    place = ROOT / ".build/peers" / package
+    if not place.exists():
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o777)  # apt fetches as a user of its own
+            subprocess.run(["apt-get", "-q", "download", package], cwd=folder, check=True, capture_output=True)
+            file, = Path(folder).glob("*.deb")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run(["dpkg-deb", "-x", file, f"{folder}/tree"], check=True)
+            shutil.move(f"{folder}/tree", place)
+    return place
+
+
 class Session:
     """What one peer is given."""
 
-    def __init__(self, folder: Path, ours: bool, runtime: Path | None = None):
-        """runtime: where a login has its folder, where that counts."""
+    def __init__(self, folder: Path, ours: bool, runtime: Path | None = None, start_bus=None):
+        """runtime: where a login has its folder, where that counts. start_bus: where the bus is not dbus-daemon's."""
         self.folder, self.ours = folder, ours
+        self.start_bus = start_bus or Session.start_daemon
+        self.has_passcode = False
         self.results: list[tuple[bool, str, str]] = []
         self.running: list[subprocess.Popen] = []
         for name in ("data", "run", "home", "config", "cache", "work", "services"):
@@ -63,9 +84,12 @@ class Session:
 
     def open(self) -> None:
         (self.folder / "bus.conf").write_text(BUS.format(self.address, self.folder / "services"))
-        self.start(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={self.folder}/bus.conf"])
+        self.start_bus(self)
         self.eventually(self.connected, "the bus never listened")
         self.start_service()
+
+    def start_daemon(self) -> None:
+        self.start(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={self.folder}/bus.conf"])
 
     def start_system_bus(self) -> None:
         """One with nobody on it, for programs that end without."""
@@ -86,7 +110,7 @@ class Session:
     def start_service(self) -> None:
         command = [str(BUILT / "latchkey-secret-service")]
         if not self.ours:
-            command = ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"]
+            command = [*GNOME_KEYRING, "--unlock"]
         with open(self.folder / "service.log", "ab") as log:
             self.service = self.start(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
         self.service.stdin.write(b"" if self.ours else PASSCODE)
@@ -136,7 +160,9 @@ class Session:
     def lock(self) -> None:
         """As a person does who has a passcode; nobody is there to be asked afterwards."""
         if self.ours:
-            self.latchkey("passcode", "set", typed=PASSCODE)
+            if not self.has_passcode:
+                self.latchkey("passcode", "set", typed=PASSCODE)
+                self.has_passcode = True
             self.latchkey("lock")
         else:
             self.call("Secret.Service").Lock([dbus.ObjectPath(f"{PATH}/collection/login")])
@@ -182,6 +208,26 @@ class Session:
             out, errors = process.communicate()
             status = 124
         return subprocess.CompletedProcess(command, status, out.decode(), errors.decode())
+
+    def at_a_terminal(self, *command: str) -> str:
+        """What is on a terminal after a program that ends by itself, for which a person types the passcode."""
+        process, terminal = pty.fork()
+        if process == 0:
+            os.execvpe(command[0], command, {**self.environment, "TERM": "dumb"})
+        said, typed, until = b"", False, time.monotonic() + PATIENCE
+        while select.select([terminal], [], [], max(0, until - time.monotonic()))[0]:
+            try:
+                said += os.read(terminal, 4096)
+            except OSError:  # The other end has gone.
+                break
+            if not typed and said.endswith(b"Passcode: "):
+                typed = True
+                os.write(terminal, PASSCODE + b"\n")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(terminal)
+        return said.decode(errors="replace")
 
     def build(self, *command) -> None:
         done = self.run(*command)
