@@ -23,7 +23,7 @@ import flatpak
 import libsecret
 import secret_tool
 import secretstorage_many
-from session import BUILT, GNOME_KEYRING, NAME, PATH, Session, unpacked
+from session import BUILT, GNOME_KEYRING, NAME, PATH, PATIENCE, Session, unpacked
 
 NEEDED = [*flatpak.NEEDED, "systemd-socket-activate", "secret-tool"]
 SYSTEMD = "/usr/lib/systemd/systemd"
@@ -163,6 +163,8 @@ def under_a_manager(session: Session) -> None:
         managers.mkdir(parents=True)
         (managers / "cgroup.procs").write_text(str(os.getpid()))
         managed(session)
+        if session.ours:
+            elsewhere(session)
     finally:
         tell(outside, "cgroup.procs", os.getpid())
         tell(outside, f"{own}/cgroup.kill", 1)
@@ -189,8 +191,7 @@ def managed(session: Session) -> None:
     units.mkdir(parents=True)
     # As `systemctl --user enable dbus-broker` does.
     (units / "dbus.service").symlink_to(unpacked("dbus-broker") / "usr/lib/systemd/user/dbus-broker.service")
-    session.start([SYSTEMD, "--user", "--log-target=console"], stdout=subprocess.DEVNULL)
-    session.eventually(session.connected, "the manager has no bus")
+    start_manager(session, session.environment)
     bus = process_of(session, "org.freedesktop.DBus")
     session.claim("the manager's bus is the broker", Path(f"/proc/{bus}/comm").read_text(), "dbus-broker-lau\n")
     if session.ours:
@@ -210,6 +211,25 @@ def managed(session: Session) -> None:
     session.claim("16 who ask at once, eight at a time, have it started", told, ["of the broker"] * 16)
     os.kill(process_of(session, NAME), signal.SIGKILL)
     session.claim("who asks when it was killed as well", found(session), "of the broker")
+    session.latchkey("secret-service", "disable")
+
+
+def start_manager(session: Session, environment: dict[str, str]) -> None:
+    command = [SYSTEMD, "--user", "--log-target=console"]
+    session.manager = session.start(command, env=environment, stdout=subprocess.DEVNULL)
+    session.eventually(session.connected, "the manager has no bus")
+
+
+def elsewhere(session: Session) -> None:
+    """A manager that does not know where the person's data are, and so its bus."""
+    session.run("systemctl", "--user", "exit")
+    session.manager.wait(PATIENCE)
+    start_manager(session, {name: value for name, value in session.environment.items() if name != "XDG_DATA_HOME"})
+    session.latchkey("secret-service", "enable")
+    said = session.run(BUILT / "latchkey", "doctor").stdout
+    file = session.data / f"dbus-1/services/{NAME}.service"
+    told = f"starts another for {NAME}, and does not look at {file}: it was started without XDG_DATA_HOME"
+    session.claim("doctor says where its bus does not look", told in said)
     session.latchkey("secret-service", "disable")
 
 

@@ -80,12 +80,13 @@ private struct BusFolder {
     /// The folder that stands for it; nil where that cannot be told.
     let dataHome: String?
 
-    /// Of dbus-daemon alone, whose environment is its own: dbus-broker has its launcher look. nil
-    /// where there is another, or it cannot be seen.
+    /// Of dbus-daemon, and of dbus-broker's launcher, which looks for the files and is the process that
+    /// this bus says it is. nil where there is another, or it cannot be seen.
     static var ofThisSession: BusFolder? {
         guard let process = SecretServiceName.busProcess else { return nil }
         let files = HostFiles(root: "")
-        guard files.line("/proc/\(process)/comm") == "dbus-daemon", let text = files.text("/proc/\(process)/environ")
+        guard let name = files.line("/proc/\(process)/comm"), starters.contains(name),
+            let text = files.text("/proc/\(process)/environ")
         else { return nil }
         func value(_ name: String) -> String? {
             let found = text.split(separator: "\0").first { $0.hasPrefix("\(name)=/") }
@@ -94,4 +95,7 @@ private struct BusFolder {
         let variable = value("XDG_DATA_HOME")
         return BusFolder(variable: variable, dataHome: variable ?? value("HOME").map { "\($0)/.local/share" })
     }
+
+    /// As the kernel has their names, of which it keeps 15 characters (proc(5), "comm").
+    private static let starters = ["dbus-daemon", "dbus-broker-lau"]
 }
