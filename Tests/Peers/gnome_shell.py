@@ -2,7 +2,7 @@
 keychain locked has it ask, and what a person types comes by the interface of remote desktops.
 
 Debian: gnome-shell, libgl1-mesa-dri (it draws by software), pinentry-gnome3,
-xdg-desktop-portal, bubblewrap. Runs in namespaces of its own (scripts/test-secret-service-peers):
+xdg-desktop-portal, bubblewrap, flatpak. Runs in namespaces of its own (scripts/test-secret-service-peers):
 a prompt is for the session whose folder is /run/user/UID.
 """
 
@@ -16,10 +16,11 @@ import subprocess
 import sys
 
 import dbus
+import flatpak
 import portal
 from session import BUILT, PASSCODE, Session
 
-NEEDED = ["gnome-shell", "dbus-daemon", "secret-tool", "pinentry-gnome3", "bwrap", portal.PORTAL]
+NEEDED = ["gnome-shell", "dbus-daemon", "pinentry-gnome3", *flatpak.NEEDED]
 SHELL = "org.gnome.Shell"
 PROMPTER = "org.gnome.keyring.SystemPrompter"
 REMOTE = "org.gnome.Mutter.RemoteDesktop"
@@ -122,6 +123,7 @@ def run(session: Session) -> None:
             typed_and_dismissed(session, desktop)
             several_at_once(session, desktop)
             whom_the_bus_started(session, desktop)
+            through_flatpaks_proxy(session, desktop)
             behind_the_portal(session, desktop)
             if session.ours:
                 an_item_that_needs_a_person(session, desktop)
@@ -194,6 +196,19 @@ def whom_the_bus_started(session: Session, desktop: Desktop) -> None:
     desktop.type(PASSCODE)
     session.eventually((session.work / "told").exists, "what the bus started never ended")
     session.claim("the shell asks for what the bus started", (session.work / "told").read_text(), "geheim ä 0\n")
+    desktop.has_none()
+
+
+def through_flatpaks_proxy(session: Session, desktop: Desktop) -> None:
+    """The proxy has the environment of whoever ran the application, by which its display is found."""
+    flatpak.install(session)
+    relock(session)
+    program = desktop.later(flatpak.tool, session, "lookup", "peer", "shell")
+    shown = "\n".join(desktop.dialog())
+    if session.ours:
+        session.claim("a Flatpak's prompt names its proxy", flatpak.PROXY in shown)
+    desktop.type(PASSCODE)
+    session.claim("the shell asks for a Flatpak", program.result(), (0, "geheim ä"))
     desktop.has_none()
 
 

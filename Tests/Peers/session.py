@@ -93,6 +93,8 @@ class Session:
 
     def start_system_bus(self) -> None:
         """One with nobody on it, for programs that end without."""
+        if "DBUS_SYSTEM_BUS_ADDRESS" in self.environment:
+            return
         address, file = f"unix:path={self.folder}/system", self.folder / "system.conf"
         file.write_text((self.folder / "bus.conf").read_text().replace(self.address, address))
         self.start(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={file}"])
