@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "latchkey_platform.h"
+#include "children.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -84,6 +85,13 @@ int lk_socketpair(int32_t out[2]) {
     return 0;
 }
 
+static int is_local_stream(int fd) {
+    int domain, type;
+    socklen_t size = sizeof domain, length = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX &&
+           getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && (type == SOCK_STREAM || type == SOCK_SEQPACKET);
+}
+
 // The name of what is behind a descriptor is the kernel's (proc(5)) and asks no file system,
 // as fstat(2) would that of a FUSE mount. Opened anew, so that O_NONBLOCK is ours alone.
 int lk_write_now(int32_t fd, const void *bytes, size_t count) {
@@ -92,10 +100,13 @@ int lk_write_now(int32_t fd, const void *bytes, size_t count) {
     if (readlink(path, target, sizeof target - 1) < 0) return err();
     ssize_t done;
     if (strncmp(target, "socket:[", 8) == 0) {
+        // Others may wait for a lock that somebody holds, or send in our name.
+        if (!is_local_stream(fd)) return -EINVAL;
         RETRY(done, send(fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL));
         return done < 0 ? err() : (size_t)done == count ? 0 : -EAGAIN;
     }
-    if (strncmp(target, "/memfd:", 7) == 0) {
+    // The seals: a file of that name may be somebody's own file system's.
+    if (strncmp(target, "/memfd:", 7) == 0 && fcntl(fd, F_GET_SEALS) >= 0) {
         RETRY(done, write(fd, bytes, count));
         return done < 0 ? err() : (size_t)done == count ? 0 : -EAGAIN;
     }
@@ -644,23 +655,23 @@ int lk_eventfd_drain(int32_t fd) {
 int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep) {
     int report[2];
     if (pipe2(report, O_CLOEXEC) < 0) return err();
-    pid_t child = fork();
+    sigset_t before;
+    lk_hold_all_signals(&before);
+    pid_t child = vfork();
     if (child < 0) {
         int r = err();
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
         close(report[0]);
         close(report[1]);
         return r;
     }
     if (child == 0) {
-        // Only async-signal-safe calls from here: the caller may have threads.
+        // Only async-signal-safe calls from here, in the caller's memory.
         int failure = 0;
         setsid();
-        pid_t grandchild = fork();
+        pid_t grandchild = vfork();
         if (grandchild != 0) _exit(grandchild < 0 ? 1 : 0);
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
+        lk_reset_signals();
         umask(077);
         int null = open("/dev/null", O_RDWR);
         // The report pipe moves to 4 (close-on-exec) and the kept descriptor to 3.
@@ -684,6 +695,7 @@ int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], in
         (void)!write(report[1], &failure, sizeof failure);
         _exit(127);
     }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
     int status, failure = 0, r;
     RETRY(r, waitpid(child, &status, 0));
@@ -691,7 +703,8 @@ int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], in
     RETRY(got, read(report[0], &failure, sizeof failure));
     close(report[0]);
     if (got == (ssize_t)sizeof failure && failure) return -failure;
-    return 0;
+    // Without a grandchild there is nothing.
+    return r == child && WIFEXITED(status) && WEXITSTATUS(status) != 0 ? -EAGAIN : 0;
 }
 
 void lk_end_after(uint32_t seconds) {

@@ -7,11 +7,11 @@ extension Descriptor {
         fcntl(raw, F_SETFD, FD_CLOEXEC) == 0 ? Descriptor(owning: raw) : nil
     }
 
-    /// All of it into what this leads to, whoever holds the other end, or has made the file system
-    /// of it: nobody is waited for.
+    /// All of it into what this leads to: whoever holds the other end, or has made the file system
+    /// of it, is not waited for. Who keeps the kernel's lock of the object itself is (THREAT_MODEL, B14).
     ///
-    /// - Throws: EINVAL for anything but an anonymous pipe, a socket, a memory file and a file on this
-    ///   machine's own disks; EAGAIN where it takes nothing now.
+    /// - Throws: EINVAL for anything but an anonymous pipe, a socket of one, a memory file and a file on
+    ///   this machine's own disks; EAGAIN where it takes nothing now.
     package func writeNow(_ secret: borrowing SecretBytes) throws(SystemCallError) {
         let result = unsafe secret.withUnsafeBytes { unsafe lk_write_now(raw, $0.baseAddress, $0.count) }
         guard result == -EINVAL, try MountTable.isOfThisMachine(self), try FileStatus(of: self).isRegularFile else {

@@ -14,9 +14,9 @@ package enum MountTable {
     /// The same over the text of a table.
     package static func type(of path: String, in table: String) -> String? { mount(of: path, in: table)?.type }
 
-    /// What this machine's kernel answers for without another's help.
+    /// What this machine's kernel answers for without another's help, where its disks are its own.
     private static let ownTypes: Set<String> = [
-        "bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs",
+        "bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "tmpfs", "xfs",
     ]
 
     /// Whether an open file is on one of this machine's own file systems, in our own namespace of mounts.

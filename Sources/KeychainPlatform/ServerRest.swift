@@ -41,8 +41,8 @@ package final class ServerRest: Sendable {
     /// - Parameter letGo: in place of the process's own memory, in a test.
     package init(_ letGo: @escaping @Sendable (Moment) -> Void) { self.letGo = letGo }
 
-    /// Has a part of the server let go of what it keeps, before the memory that is free then goes. Kept
-    /// waiting by nothing: it runs within a call.
+    /// Has a part of the server let go of what it keeps, before code and free memory go. It runs within
+    /// a call, and is not to wait: what comes free later the part lets go of itself.
     package func alsoLetGo(_ part: @escaping @Sendable (Moment) -> Void) { others.withLock { $0.append(part) } }
 
     private func letGo(at moment: Moment) {

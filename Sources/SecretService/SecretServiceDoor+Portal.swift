@@ -58,7 +58,7 @@ extension SecretServiceDoor {
     }
 
     private func give(_ wanted: PortalCall) throws(BusError) -> [BusValue] {
-        let secret = try translating { () throws(KeychainError) in try portalSecret(of: wanted.application) }
+        let secret = try portalSecret(of: wanted.application)
         try hand(secret, to: wanted.receiver)
         return PortalCall.Response.success.values
     }
@@ -97,12 +97,13 @@ extension SecretServiceDoor {
         }
     }
 
+    /// nil where it is certain that there is none: what is set aside may be it.
     private func value(of place: [(String, RawValue)]) throws(KeychainError) -> SharedSecret? {
         do throws(KeychainError) {
             let query = QueryDictionary(place + [("r_Data", .bool(true)), ("u_AuthUI", .string("u_AuthUIF"))])
             return try keychain.perform(KeychainRequest(.copy, query: query)).rows.first?.value
         } catch {
-            guard error.status == .itemNotFound else { throw error }
+            guard error.status == .itemNotFound, error.reason == .nothingMatches else { throw error }
             return nil
         }
     }
@@ -114,39 +115,58 @@ extension SecretServiceDoor {
         ]
     }
 
+    /// As much as a pipe takes at once (PIPE_BUF).
+    private static let sizes = 1...4096
+
     /// What an application has encrypted its store with, where a person has brought it from another
     /// keychain: gnome-keyring's item of no other attribute than `app_id` (its
-    /// daemon/dbus/gkd-secret-portal.c), imported; ours, exported and imported.
-    private func imported(for application: String) throws(KeychainError) -> SharedSecret? {
+    /// daemon/dbus/gkd-secret-portal.c), imported; ours, exported and imported. What was changed last is first.
+    ///
+    /// - Throws: IsLocked where one of them is closed; AccessDenied where the policy keeps one from
+    ///   whoever calls. Nothing new is made then.
+    private func imported(for application: String) throws(BusError) -> SharedSecret? {
         guard !application.isEmpty else { return nil }
         if let wanted = LookupAttributes([.init(name: "app_id", value: application)]) {
-            let collections = try book.all().map(\.name).filter { $0 != SecretCollection.session }
-            let found = try items.search(wanted, in: collections).first { item in
-                !item.isClosed && item.attributes.pairs.allSatisfy { ["app_id", LookupSchema.attribute].contains($0.name) }
+            let found = try translating { () throws(KeychainError) in
+                let collections = try book.all().map(\.name).filter { $0 != SecretCollection.session }
+                return try items.search(wanted, in: collections)
             }
-            if let found, let item = try items.item(found.reference, in: found.collection, .value),
-                item.value.bytes.count > 0
-            {
-                return item.value
+            for item in found {
+                guard !item.isClosed else { throw .isLocked }
+                guard item.attributes.pairs.allSatisfy({ ["app_id", LookupSchema.attribute].contains($0.name) }) else {
+                    continue
+                }
+                guard reach.has(collection: item.collection), reach.has(item) else {
+                    throw BusError(.accessDenied, "the policy keeps the secret that was imported for \(application)")
+                }
+                let secret = try translating { () throws(KeychainError) in
+                    try items.item(item.reference, in: item.collection, .value)?.value
+                }
+                if let secret, Self.sizes.contains(secret.bytes.count) { return secret }
             }
         }
-        return try value(of: Self.place(of: application, in: .latchkey))
+        let secret = try translating { () throws(KeychainError) in
+            try value(of: Self.place(of: application, in: .latchkey))
+        }
+        return secret.flatMap { Self.sizes.contains($0.bytes.count) ? $0 : nil }
     }
 
     /// Made when it is asked for first.
-    private func portalSecret(of application: String) throws(KeychainError) -> SharedSecret {
+    private func portalSecret(of application: String) throws(BusError) -> SharedSecret {
         let place = Self.place(of: application, in: .secretService)
-        if let present = try value(of: place) { return present }
+        if let present = try translating({ () throws(KeychainError) in try value(of: place) }) { return present }
         let made = try imported(for: application) ?? SharedSecret(SecretBytes.random(count: Self.secretSize))
         // Debian 12's xdg-desktop-portal calls programs in no sandbox by no name; they share one.
         let whose = application.isEmpty ? "programs in no sandbox" : application
         let labelled: [(String, RawValue)] = [("labl", .string("Secret of \(whose)")), ("v_Data", .secret)]
-        do throws(KeychainError) {
-            _ = try keychain.perform(KeychainRequest(.add, query: QueryDictionary(place + labelled), value: made))
-            return made
-        } catch {
-            guard error.status == .duplicateItem, let present = try value(of: place) else { throw error }
-            return present
+        return try translating { () throws(KeychainError) in
+            do throws(KeychainError) {
+                _ = try keychain.perform(KeychainRequest(.add, query: QueryDictionary(place + labelled), value: made))
+                return made
+            } catch {
+                guard error.status == .duplicateItem, let present = try value(of: place) else { throw error }
+                return present
+            }
         }
     }
 }

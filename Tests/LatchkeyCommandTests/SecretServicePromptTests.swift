@@ -468,6 +468,11 @@ struct SecretServicePromptTests {
                     subprocess.run(['secret-tool', 'store', '--label=', *attributes], input=value, check=True)
                 stored(b'k' * 64, 'app_id', 'org.example.Moved')
                 stored(b'p' * 64, 'app_id', 'org.example.Password', 'username', 'joe')
+                # Another of the same attributes but its schema, stored later, and empty.
+                at('/org/freedesktop/secrets/aliases/default', 'org.freedesktop.Secret.Collection').CreateItem(
+                    dbus.Dictionary({'org.freedesktop.Secret.Item.Attributes':
+                        dbus.Dictionary({'app_id': 'org.example.Moved'}, signature='ss')}, signature='sv'),
+                    (service.OpenSession('plain', dbus.String('', variant_level=1))[1], b'', b'', 'text/plain'), False)
                 assert secret_of('org.example.Moved') == b'k' * 64
                 subprocess.run(['secret-tool', 'clear', 'app_id', 'org.example.Moved'], check=True)
                 assert secret_of('org.example.Moved') == b'k' * 64
@@ -527,6 +532,9 @@ struct SecretServicePromptTests {
                 refused(FAILED, retrieve, 'org.example.One', os.open('/proc/self/comm', os.O_RDWR))
                 # ashpd hands over a socket, others a file.
                 import socket, tempfile
+                on_loopback = socket.create_server(('127.0.0.1', 0))
+                for other in (socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM), socket.create_connection(on_loopback.getsockname())):
+                    refused(FAILED, retrieve, 'org.example.One', other.fileno())
                 here, there = socket.socketpair()
                 assert retrieve('org.example.One', there.fileno()) == (0, {}) and here.recv(1000) == one
                 here.settimeout(5)
@@ -535,7 +543,8 @@ struct SecretServicePromptTests {
                     while True: there.send(b'x' * 65536)
                 except BlockingIOError: pass
                 refused(FAILED, retrieve, 'org.example.One', there.fileno())
-                for file in (os.memfd_create('m'), os.open(tempfile.mkstemp(dir='.')[1], os.O_RDWR)):
+                kept = tempfile.TemporaryFile(dir='/dev/shm')
+                for file in (os.memfd_create('m'), kept.fileno()):
                     assert retrieve('org.example.One', file) == (0, {}) and os.pread(file, 1000, 0) == one
                 # As xdg-desktop-portal calls whoever is in no sandbox.
                 assert len(secret_of('')) == 64 and secret_of('') == secret_of('') not in (one, other)

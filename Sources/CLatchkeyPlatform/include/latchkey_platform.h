@@ -20,9 +20,8 @@ struct lk_received {
 
 int lk_socketpair(int32_t out[2]);
 int lk_stream_socket(void);
-// Writes all of it into an anonymous pipe, a socket or a memory file that somebody handed us, or
-// fails; nothing that they do makes us wait. -EINVAL: it is something else; -EAGAIN: it takes
-// nothing now.
+// Writes all of it into an anonymous pipe, a local stream or a memory file that somebody handed us,
+// or fails; no reader makes us wait. -EINVAL: it is something else; -EAGAIN: it takes nothing now.
 int lk_write_now(int32_t fd, const void *bytes, size_t count);
 int lk_seqpacket_socket(void);
 int lk_connect(int32_t fd, const char *path);

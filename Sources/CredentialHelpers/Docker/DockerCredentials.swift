@@ -151,7 +151,8 @@ package struct DockerCredentials {
         return wanted
     }
 
-    /// docker's own before a person's, then what was changed last.
+    /// docker's own before a person's, of those what has the path before what has none, then what was
+    /// changed last.
     private func matches(_ server: DockerServer) throws(KeychainError) -> [HelperItem] {
         var known: Set<[UInt8]> = []
         return try keychain.items(ofEach: wanted(server)).joined().filter { item in
@@ -160,8 +161,8 @@ package struct DockerCredentials {
                 ? DockerServer.url(of: item).hasSameBytes(as: server.url) : server.isMeant(by: item)
             return isMeant && known.insert(item.reference).inserted
         }.sorted { one, other in
-            let isOwn = (one.origin == .docker, other.origin == .docker)
-            return isOwn.0 == isOwn.1 ? one.modified > other.modified : isOwn.0
+            func rank(_ item: HelperItem) -> Int { item.origin == .docker ? 0 : server.isPath(of: item) ? 1 : 2 }
+            return rank(one) == rank(other) ? one.modified > other.modified : rank(one) < rank(other)
         }
     }
 }

@@ -38,6 +38,10 @@ package struct DockerServer: Sendable, Hashable {
                 scheme: item.scheme, server: ServerName(host: item.server, port: item.port), path: item.path))
     }
 
+    func isPath(of item: HelperItem) -> Bool {
+        ServerPlace.plain(item.path).utf8.elementsEqual(ServerPlace.plain(place?.path ?? "").utf8)
+    }
+
     /// Whether what a person stored for a server is meant: over https, which docker speaks
     /// where no scheme is said, and for all of it or this very address.
     func isMeant(by item: HelperItem) -> Bool {
@@ -47,8 +51,7 @@ package struct DockerServer: Sendable, Hashable {
         guard item.itemClass == .internetPassword else {
             return [url, place.server.text].contains { item.service.hasSameBytes(as: $0) }
         }
-        let isOfPath = item.path.isEmpty || ServerPlace.plain(item.path) == ServerPlace.plain(place.path ?? "")
-        return (!item.hasProtocol || item.scheme == "https") && isOfPath
+        return (!item.hasProtocol || item.scheme == "https") && (item.path.isEmpty || isPath(of: item))
             && ServerPlace.isSamePort(item.port, place.server.port, scheme: "https")
     }
 }

@@ -41,14 +41,17 @@ package struct GitCredentials {
     /// person stored with one.
     private mutating func noteOtherPaths(_ request: GitCredentialRequest) throws(KeychainError) {
         guard request.place.path == nil else { return }
-        let others = try keychain.items(ofEach: wanted(request)).joined().filter { item in
+        let request = request.inLowerCase ?? request
+        let other = try keychain.items(ofEach: wanted(request)).joined().first { item in
             item.origin == .person && !item.path.isEmpty
                 && GitMatch(item, request.of(path: item.path)) != nil
         }
-        guard !others.isEmpty else { return }
+        guard let other else { return }
+        // It may have come from a file of somebody else's, and goes to a terminal.
+        let isPlain = other.path.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         notes.append(
-            "what a person stored for that server has a path, which git does not say; "
-                + "`git config credential.useHttpPath true` has it say it.")
+            "what a person stored for that server is for \(isPlain ? other.path : "a path") alone, which git did not "
+                + "ask for; `latchkey set --internet HOST ACCOUNT` stores it for all of it.")
     }
 
     // MARK: store
