@@ -187,7 +187,7 @@ struct FileDamageTests {
 
         func hold(_ others: Pages, but newer: Pages = Pages(of: Data())) -> Bool {
             others.byNumber.allSatisfy { number, page in
-                newer.byNumber[number] != nil || byNumber[number].map { $0.starts(with: page) } == true
+                newer.byNumber[number] != nil || byNumber[number].map { $0.prefix(page.count) == page } == true
             }
         }
     }
