@@ -2,7 +2,6 @@
 // their own, a command run in the foreground, a prompt without echo.
 #define _GNU_SOURCE
 #include "latchkey_platform.h"
-#include "children.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,21 +80,15 @@ static int exec_outcome(int fd) {
     return got == (ssize_t)sizeof failure && failure ? -failure : 0;
 }
 
-void lk_hold_all_signals(sigset_t *before) {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, before);
-}
-
-void lk_reset_signals(void) {
-    for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
+static void reset_signals(void) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
 }
 
-// Everything between vfork and exec is async-signal-safe, and writes to nothing that the caller
-// reads. `arrange` puts the descriptors in their places, and `report` into the last of them.
+// Everything between fork and exec is async-signal-safe. `arrange` puts the
+// descriptors in their places, and `report` into the last of them.
 typedef int (*arrangement)(int report, const int *descriptors);
 
 static int spawn(const char *path, char *const argv[], char *const envp[], arrangement arrange,
@@ -108,12 +101,10 @@ static int spawn(const char *path, char *const argv[], char *const envp[], arran
     if (sigaction(SIGCHLD, NULL, &action) == 0 &&
         (action.sa_handler == SIG_IGN || (action.sa_handler == SIG_DFL && action.sa_flags & SA_NOCLDWAIT)))
         signal(SIGCHLD, SIG_DFL);
-    sigset_t before;
-    lk_hold_all_signals(&before);
-    pid_t child = vfork();
+    pid_t child = fork();
     if (child == 0) {
         if (apart) setsid();
-        lk_reset_signals();
+        reset_signals();
         umask(077);
         int failure = arrange(report[1], descriptors);
         int reached = failure ? report[1] : channel;
@@ -126,7 +117,6 @@ static int spawn(const char *path, char *const argv[], char *const envp[], arran
         _exit(127);
     }
     int failed = child < 0 ? err() : 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
     int outcome = exec_outcome(report[0]);
     if (failed) return failed;

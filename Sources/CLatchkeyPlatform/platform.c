@@ -1,6 +1,5 @@
 #define _GNU_SOURCE
 #include "latchkey_platform.h"
-#include "children.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -655,23 +654,23 @@ int lk_eventfd_drain(int32_t fd) {
 int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep) {
     int report[2];
     if (pipe2(report, O_CLOEXEC) < 0) return err();
-    sigset_t before;
-    lk_hold_all_signals(&before);
-    pid_t child = vfork();
+    pid_t child = fork();
     if (child < 0) {
         int r = err();
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
         close(report[0]);
         close(report[1]);
         return r;
     }
     if (child == 0) {
-        // Only async-signal-safe calls from here, in the caller's memory.
+        // Only async-signal-safe calls from here: the caller may have threads.
         int failure = 0;
         setsid();
-        pid_t grandchild = vfork();
+        pid_t grandchild = fork();
         if (grandchild != 0) _exit(grandchild < 0 ? 1 : 0);
-        lk_reset_signals();
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
         umask(077);
         int null = open("/dev/null", O_RDWR);
         // The report pipe moves to 4 (close-on-exec) and the kept descriptor to 3.
@@ -695,7 +694,6 @@ int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], in
         (void)!write(report[1], &failure, sizeof failure);
         _exit(127);
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
     int status, failure = 0, r;
     RETRY(r, waitpid(child, &status, 0));
