@@ -469,10 +469,10 @@ struct SecretServicePromptTests {
                 stored(b'k' * 64, 'app_id', 'org.example.Moved')
                 stored(b'p' * 64, 'app_id', 'org.example.Password', 'username', 'joe')
                 # Another of the same attributes but its schema, stored later, and empty.
-                at('/org/freedesktop/secrets/aliases/default', 'org.freedesktop.Secret.Collection').CreateItem(
-                    dbus.Dictionary({'org.freedesktop.Secret.Item.Attributes':
-                        dbus.Dictionary({'app_id': 'org.example.Moved'}, signature='ss')}, signature='sv'),
-                    (service.OpenSession('plain', dbus.String('', variant_level=1))[1], b'', b'', 'text/plain'), False)
+                at(LOGIN, S + 'Collection').CreateItem(
+                    props(S + 'Item.Attributes', dbus.Dictionary({'app_id': 'org.example.Moved'}, signature='ss')),
+                    secret(session(), b''), False)
+                assert len(service.SearchItems(dbus.Dictionary({'app_id': 'org.example.Moved'}, signature='ss'))[0]) == 2
                 assert secret_of('org.example.Moved') == b'k' * 64
                 subprocess.run(['secret-tool', 'clear', 'app_id', 'org.example.Moved'], check=True)
                 assert secret_of('org.example.Moved') == b'k' * 64
