@@ -91,6 +91,8 @@ static int is_local_stream(int fd) {
            getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && (type == SOCK_STREAM || type == SOCK_SEQPACKET);
 }
 
+static int whole(ssize_t done, size_t count) { return done < 0 ? err() : (size_t)done == count ? 0 : -EAGAIN; }
+
 // The name of what is behind a descriptor is the kernel's (proc(5)) and asks no file system,
 // as fstat(2) would that of a FUSE mount. Opened anew, so that O_NONBLOCK is ours alone.
 int lk_write_now(int32_t fd, const void *bytes, size_t count) {
@@ -102,18 +104,18 @@ int lk_write_now(int32_t fd, const void *bytes, size_t count) {
         // Others may wait for a lock that somebody holds, or send in our name.
         if (!is_local_stream(fd)) return -EINVAL;
         RETRY(done, send(fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL));
-        return done < 0 ? err() : (size_t)done == count ? 0 : -EAGAIN;
+        return whole(done, count);
     }
     // The seals: a file of that name may be somebody's own file system's.
     if (strncmp(target, "/memfd:", 7) == 0 && fcntl(fd, F_GET_SEALS) >= 0) {
         RETRY(done, write(fd, bytes, count));
-        return done < 0 ? err() : (size_t)done == count ? 0 : -EAGAIN;
+        return whole(done, count);
     }
     if (strncmp(target, "pipe:[", 6) != 0) return -EINVAL;
     int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (own < 0) return err();
     RETRY(done, write(own, bytes, count));
-    int result = done < 0 ? err() : (size_t)done == count ? 0 : -EAGAIN;
+    int result = whole(done, count);
     close(own);
     return result;
 }

@@ -39,7 +39,7 @@ package struct HelperProgram {
     package func exit(_ run: ([String]) -> Int32) -> Never {
         guard let arguments = ProgramArguments.given else {
             note(ProgramArguments.notText)
-            ProcessEnvironment.exit(HelperFailure.usage)
+            ProcessEnvironment.exit(FailureKind.usage.rawValue)
         }
         ProcessEnvironment.exit(run(arguments))
     }
@@ -59,7 +59,7 @@ package struct HelperProgram {
     func streaming<R: ~Copyable>(_ call: () throws(SystemCallError) -> R) throws(HelperFailure) -> R {
         do throws(SystemCallError) { return try call() } catch {
             throw HelperFailure(
-                HelperFailure.unavailable, "standard input or output failed (\(error))",
+                .unavailable, "standard input or output failed (\(error))",
                 "Check where they lead and try again.")
         }
     }

@@ -1,16 +1,16 @@
-/// What a failure is to whoever started a program of ours: each kind has an exit status, the same for
-/// `latchkey` and for the helpers of git and docker.
-package enum FailureKind: Sendable {
-    case noMatch
-    case usage
+/// What a failure is to whoever started a program of ours, as its exit status, the same for `latchkey`
+/// and for the helpers of git and docker.
+package enum FailureKind: Int32, Sendable {
+    case noMatch = 1
+    case usage = 2
     /// Locked, or a person would have to be asked and cannot be.
-    case locked
-    case denied
-    case damaged
-    /// The keychain cannot be reached or cannot work.
-    case unavailable
-    /// A fault of Latchkey itself.
-    case fault
+    case locked = 3
+    case denied = 4
+    case damaged = 5
+    /// The keychain cannot be reached or cannot work (EX_UNAVAILABLE of sysexits.h).
+    case unavailable = 69
+    /// A fault of Latchkey itself (EX_SOFTWARE).
+    case fault = 70
 }
 
 extension KeychainError {

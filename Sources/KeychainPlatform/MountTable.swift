@@ -27,30 +27,36 @@ package enum MountTable {
         let line = String(decoding: information, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("mnt_id:") }
         guard let mount = line?.split(whereSeparator: \.isWhitespace).last else { return false }
         let table = try PrivateFile.readAll("/proc/self/mountinfo", atMost: 4 << 20)
-        for line in String(decoding: table, as: UTF8.self).split(separator: "\n") {
-            let fields = line.split(separator: " ")
-            guard fields.first == mount, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count else { continue }
-            return ownTypes.contains(String(fields[dash + 1]))
-        }
-        return false
+        return mounts(in: String(decoding: table, as: UTF8.self)).contains { $0.number == mount && ownTypes.contains($0.type) }
     }
 
     /// The device of that mount, as MAJOR:MINOR.
     package static func device(of path: String, in table: String) -> String? { mount(of: path, in: table)?.device }
 
-    private static func mount(of path: String, in table: String) -> (type: String, device: String)? {
-        var best: (length: Int, type: String, device: String)?
-        for line in table.split(separator: "\n") {
+    /// A line of the table (proc_pid_mountinfo(5)).
+    private struct Mount {
+        let number: Substring
+        let device: String
+        let point: String
+        let type: String
+
+        init?(_ line: Substring) {
             let fields = line.split(separator: " ", omittingEmptySubsequences: true)
-            guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count else { continue }
-            let mountPoint = unescaped(fields[4])
-            let holds = mountPoint == "/" || path == mountPoint || path.hasPrefix(mountPoint + "/")
-            // A later line covers an earlier one at the same place.
-            if holds, mountPoint.utf8.count >= best?.length ?? 0 {
-                best = (mountPoint.utf8.count, String(fields[dash + 1]), String(fields[2]))
-            }
+            guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count else { return nil }
+            (number, device, point) = (fields[0], String(fields[2]), unescaped(fields[4]))
+            type = String(fields[dash + 1])
         }
-        return best.map { ($0.type, $0.device) }
+
+        func holds(_ path: String) -> Bool { point == "/" || path == point || path.hasPrefix(point + "/") }
+    }
+
+    private static func mounts(in table: String) -> [Mount] { table.split(separator: "\n").compactMap { Mount($0) } }
+
+    private static func mount(of path: String, in table: String) -> Mount? {
+        // A later line covers an earlier one at the same place.
+        mounts(in: table).filter { $0.holds(path) }.reduce(nil) { best, next in
+            next.point.utf8.count >= best?.point.utf8.count ?? 0 ? next : best
+        }
     }
 
     /// Blanks and the like stand as \040 in the kernel's tables of mounts and swap areas.

@@ -59,6 +59,7 @@ extension KeychainEngine {
         let outcome: Result<Void, KeychainError> = try store.read { reader throws(KeychainError) in
             do throws(KeychainError) {
                 try running.run(reader, shape, emit)
+                try running.lookForHidden(reader)
                 return .success(())
             } catch {
                 return .failure(error)
@@ -222,7 +223,6 @@ struct Search {
     /// There was neither an item nor a damaged row, and something else leads to a row.
     private(set) var mayBeHidden = false
     private let progress: SearchProgress
-    private let looksForHidden: Bool
     /// Whom values are recorded to be handed to.
     private let party: AuditParty?
     private let isDeputy: Bool
@@ -231,14 +231,11 @@ struct Search {
     /// not held at once.
     private static let batchLimit = 8 << 20
 
-    /// - Parameters:
-    ///   - progress: where it begins, and what it notes there.
-    ///   - looksForHidden: says whether something else leads to a row where there was none (``mayBeHidden``).
+    /// - Parameter progress: where it begins, and what it notes there.
     init(
         _ authorized: AuthorizedQuery, _ engine: KeychainEngine, _ authorization: Authorization,
-        from progress: SearchProgress, lookingForHidden looksForHidden: Bool = true
+        from progress: SearchProgress
     ) {
-        self.looksForHidden = looksForHidden
         terms = authorization.terms(authorized.query)
         party = authorization.party
         isDeputy = authorization.isDeputy
@@ -265,8 +262,11 @@ struct Search {
         }
         if let failure { throw failure }
         try flush(emit)
-        // On the same reader: most searches that find nothing are for what is not there.
-        guard looksForHidden, found == 0, matched == 0, damage.isEmpty, needing.isEmpty,
+    }
+
+    /// Behind ``run(_:_:_:)``, on the same reader: most searches that find nothing are for what is not there.
+    mutating func lookForHidden(_ reader: StoreReader) throws(KeychainError) {
+        guard found == 0, matched == 0, damage.isEmpty, needing.isEmpty,
             let ways = OtherWays(authorized, blind: engine.blind)
         else { return }
         mayBeHidden = try !reader.rows(by: ways).isEmpty

@@ -43,7 +43,7 @@ extension KeychainEngine {
             while next < searches.count {
                 var search = Search(
                     AuthorizedQuery(searches[next].query, reach: .only([searches[next].group])), self, authorization,
-                    from: progress, lookingForHidden: false)
+                    from: progress)
                 do throws(KeychainError) {
                     try search.run(reader) { _ throws(KeychainError) in } _: { row throws(KeychainError) in
                         var row = row

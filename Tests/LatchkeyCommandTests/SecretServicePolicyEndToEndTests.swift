@@ -92,6 +92,28 @@ struct SecretServicePolicyEndToEndTests {
         #expect(try scene.programs.latchkey("get", "mail", "alice").text == "hers")
     }
 
+    /// Nor by way of the portal, whose secrets are no items: one that was imported is.
+    @Test func whatIsKeptIsNoApplicationsFirstSecret() throws {
+        let place = ["xdg:schema", "com.example.Kept", "app_id", "org.example.App"]
+        #expect(
+            try scene.client("/usr/bin/secret-tool", ["store", "--label="] + place, typed: "the kept value").status == 0)
+        let retrieved = """
+            import os
+            portal = at('/org/freedesktop/portal/desktop', 'org.freedesktop.impl.portal.Secret')
+            reading, writing = os.pipe()
+            def retrieve(): return portal.RetrieveSecret(dbus.ObjectPath('/request/1'), 'org.example.App',
+                dbus.types.UnixFd(writing), dbus.Dictionary({}, signature='sv'))
+
+            """
+        for policy in ["schema com.example.Kept nobody\n", "collection login nobody\n"] {
+            try write(policy)
+            try script(Self.denied + retrieved + "refused(DENIED, retrieve)")
+        }
+        // Nothing was made in its place.
+        try FileManager.default.removeItem(at: file)
+        try script(retrieved + "assert retrieve() == (0, {}) and os.read(reading, 99) == b'the kept value'")
+    }
+
     @Test func aCollectionIsNotThereForOthers() throws {
         try store()
         try write("collection login /usr/bin/secret-tool\n")

@@ -481,6 +481,22 @@ struct SecretServicePromptTests {
                     assert len(secret_of(other)) == 64 and secret_of(other) not in (b'k' * 64, b'p' * 64)
                 """)
         #expect(outcome.status == 0, "\(outcome.errors)")
+        // While it is locked nobody can say whether there is one, so none is made.
+        let portal = SecretServiceScene.objects + """
+            import os
+            portal = at('/org/freedesktop/portal/desktop', 'org.freedesktop.impl.portal.Secret')
+            reading, writing = os.pipe()
+            def retrieve(): return portal.RetrieveSecret(dbus.ObjectPath('/request/1'), 'org.example.Later',
+                dbus.types.UnixFd(writing), dbus.Dictionary({}, signature='sv'))
+
+            """
+        let later = ["store", "--label=", "app_id", "org.example.Later"]
+        #expect(try scene.client("/usr/bin/secret-tool", later, typed: String(repeating: "l", count: 64)).status == 0)
+        try scene.lock()
+        #expect(try scene.python(portal + "refused(IS_LOCKED, retrieve)").status == 0)
+        try scene.unlock(Self.passcode)
+        let kept = try scene.python(portal + "assert retrieve() == (0, {}) and os.read(reading, 99) == b'l' * 64")
+        #expect(kept.status == 0, "\(kept.errors)")
         // Ours, exported and imported, is an item of the person's own.
         let moved = Data(repeating: 0x65, count: 64)
         #expect(

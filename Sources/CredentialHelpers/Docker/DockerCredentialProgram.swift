@@ -40,7 +40,7 @@ package struct DockerCredentialProgram {
         case "--help", "-h": try write(Self.help)
         case let word where word.utf8.allSatisfy { (0x21...0x7E).contains($0) }:
             // As docker-credential-helpers (credentials/credentials.go, HandleCommand).
-            throw HelperFailure(HelperFailure.noMatch, "Unknown credential action `\(word)`")
+            throw HelperFailure(.noMatch, "Unknown credential action `\(word)`")
         default: throw Self.wrongUsage
         }
     }
@@ -59,7 +59,7 @@ package struct DockerCredentialProgram {
         ])
         guard let object else {
             throw HelperFailure(
-                HelperFailure.noMatch, "the secret of that server is no text, which docker cannot be told.")
+                .noMatch, "the secret of that server is no text, which docker cannot be told.")
         }
         try program.streaming { () throws(SystemCallError) in try program.console.write(object.line) }
     }
@@ -68,7 +68,7 @@ package struct DockerCredentialProgram {
         let input = try input()
         let request: DockerCredentialRequest
         do throws(DockerCredentialRequest.Flaw) { request = try DockerCredentialRequest(SourceText(input)) } catch {
-            throw HelperFailure(HelperFailure.noMatch, error.explanation)
+            throw HelperFailure(.noMatch, error.explanation)
         }
         let credentials = try credentials()
         try program.asking { () throws(KeychainError) in try credentials.store(request) }
@@ -85,7 +85,7 @@ package struct DockerCredentialProgram {
     private func server() throws(HelperFailure) -> DockerServer {
         let input = try input()
         do throws(DockerCredentialRequest.Flaw) { return try DockerCredentialRequest.server(input) } catch {
-            throw HelperFailure(HelperFailure.noMatch, error.explanation)
+            throw HelperFailure(.noMatch, error.explanation)
         }
     }
 
@@ -94,7 +94,7 @@ package struct DockerCredentialProgram {
             try program.console.readAll(atMost: DockerCredentialRequest.mostBytes)
         }
         guard let read else {
-            throw HelperFailure(HelperFailure.noMatch, DockerCredentialRequest.Flaw.tooLong.explanation)
+            throw HelperFailure(.noMatch, DockerCredentialRequest.Flaw.tooLong.explanation)
         }
         return read
     }
@@ -104,10 +104,10 @@ package struct DockerCredentialProgram {
     }
 
     /// docker's client compares the text (credentials/error.go).
-    private static let notFound = HelperFailure(HelperFailure.noMatch, "credentials not found in native keychain")
+    private static let notFound = HelperFailure(.noMatch, "credentials not found in native keychain")
 
     private static let wrongUsage = HelperFailure(
-        HelperFailure.noMatch, "usage: docker-credential-latchkey (store|get|erase|list|version)")
+        .noMatch, "usage: docker-credential-latchkey (store|get|erase|list|version)")
 
     private static let help = """
         usage: docker-credential-latchkey (store|get|erase|list|version)

@@ -19,7 +19,7 @@ package struct GitCredentialProgram {
                     try program.console.write("git-credential-latchkey \(LatchkeyVersion.text)\n")
                 }
             case let action? where arguments.count == 1: try perform(action)
-            default: throw HelperFailure(HelperFailure.usage, "one of get, store and erase is expected", Self.usage)
+            default: throw HelperFailure(.usage, "one of get, store and erase is expected", Self.usage)
             }
             return 0
         }
@@ -55,7 +55,7 @@ package struct GitCredentialProgram {
             return try GitCredentialRequest(try CredentialLines(read))
         } catch {
             throw HelperFailure(
-                HelperFailure.usage, "\(error.explanation); nothing was done", "git-credential(1) has the format.")
+                .usage, "\(error.explanation); nothing was done", "git-credential(1) has the format.")
         }
     }
 
